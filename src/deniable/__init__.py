@@ -1,0 +1,33 @@
+"""Differential privacy that people can check.
+
+    import deniable as dn
+
+Public names are loaded when first used, so that `import deniable` stays fast and loads no engine.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable import errors as errors
+
+__version__ = "0.1.0"
+
+_NAMES: dict[str, str] = {}
+_MODULES = ("errors",)
+
+__all__ = ["__version__", "errors"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"deniable.{name}")
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'deniable' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,77 @@
+"""Every error that this package raises on purpose.
+
+    DeniableError
+    ├── ParameterError (also ValueError)   an argument is wrong; names it, shows it, says what to write
+    │   └── ExpressionError                a row-wise expression is wrong; carries the text and the column
+    ├── SourceError                        a file or table cannot be used, judged from public facts
+    ├── EngineError                        the engine failed on private data: one fixed message, no detail
+    ├── NoiseError                         a draw left the range that a 64-bit integer holds safely
+    ├── BudgetError                        the ledger has less left than this costs
+    └── LedgerError                        the ledger is damaged, locked or does not fit this data
+
+No message ever contains a value read from private data. Public facts (arguments, column names,
+declared types, bounds) may appear. Facts are also kept as fields, so that a program can read them.
+"""
+
+from __future__ import annotations
+
+
+class DeniableError(Exception):
+    """The root: catch this to catch everything that `deniable` raises on purpose."""
+
+
+class ParameterError(DeniableError, ValueError):
+    """An argument is wrong.
+
+    Fields: `argument` (its name), `value` (what was given), `fix` (what to write instead).
+    """
+
+    def __init__(self, argument: str, value: object, problem: str, fix: str) -> None:
+        self.argument = argument
+        self.value = value
+        self.fix = fix
+        super().__init__(f"{argument} {problem}, got {_shown(value)}. {fix}")
+
+
+class ExpressionError(ParameterError):
+    """A row-wise expression is wrong. `column` is the 0-based place in `value` (the text)."""
+
+    def __init__(self, argument: str, value: str, column: int, problem: str, fix: str) -> None:
+        self.column = column
+        super().__init__(argument, value, problem, fix)
+        caret = f"\n    {value}\n    {' ' * column}^"
+        self.args = (f"{argument}: {problem}.{caret}\n{fix}",)
+
+
+class SourceError(DeniableError):
+    """A file or table cannot be used, judged from public facts alone (names, header, types)."""
+
+
+class EngineError(DeniableError):
+    """The engine failed while it read private data. The message is fixed: why it failed is private."""
+
+
+class NoiseError(DeniableError):
+    """A draw left the range in which 64-bit integers are exact. Nothing was published."""
+
+
+class BudgetError(DeniableError):
+    """The ledger has less left than this release costs. Nothing was read, nothing was spent.
+
+    Fields: `short` ("epsilon", "delta" or "rho"), `asked` and `left` (exact text).
+    """
+
+    def __init__(self, message: str, *, short: str, asked: str, left: str) -> None:
+        self.short = short
+        self.asked = asked
+        self.left = left
+        super().__init__(message)
+
+
+class LedgerError(DeniableError):
+    """The ledger is damaged, locked, unreadable or belongs to other data. Nothing was spent."""
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
