@@ -1,0 +1,191 @@
+"""What is counted, as integers, and by how much one unit can change it.
+
+A *measure* turns the rows of one unit in one group into one integer; `bound` is the largest that its
+size can be. `Contributions` says how a unit with many groups is cut down; from it follow the L1 and L2
+bounds that noise is priced with. Everything here is public: nothing is read from data.
+
+Proof that `l1` and `l2` bound the change when all rows of one unit are added or removed:
+1. The vector has one integer for each group. It is the sum over units of w * v, with v the measure of
+   (unit, group), |v| <= bound, and w a whole weight of the unit. Weights and kept groups of one unit
+   depend on its own rows and on the salt alone, so the other units' terms stay as they are.
+2. The unit is counted in t groups. `over="drop"`: t <= min(max_groups, max_keys), w = one.
+   `over="weight"`: t = m <= max_keys, w = W[m] (`weight_table`).
+3. So L1 <= bound * max of t * w, and L2^2 <= bound^2 * max of t * w^2: `_steepest` takes the maximum
+   over the very integers that are used, and for the norm that the weights serve it is
+   min(max_groups, max_keys) * one (L1), or min(max_groups, max_keys) * one^2 (L2 squared), because
+   m * ((k * one) // m) <= k * one and m * isqrt((k * one^2) // m)^2 <= k * one^2.
+4. Each sum is clamped to +-2^62 at the end. That moves two sums no further apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import Literal, assert_never
+
+from deniable.errors import ParameterError
+
+LIMIT = 1 << 62
+"""No published integer is beyond this before noise."""
+
+GRID_EXPONENTS = 900
+"""A grid is 2**e with |e| at most this, so that scaling a bounded double never overflows."""
+
+_WIDEST = 1 << 120
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """1 for each (unit, group): the unit has a row there, whatever the values in it."""
+
+    @property
+    def bound(self) -> int:
+        """Always 1."""
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The rows that have a value in `column` (all rows if None), at most `max_rows`.
+
+    max_rows None: every row is its own unit, so that one is the most there can be.
+    """
+
+    column: str | None
+    max_rows: int | None
+
+    def __post_init__(self) -> None:
+        _check_rows(self.max_rows)
+
+    @property
+    def bound(self) -> int:
+        """The most that one unit counts in one group."""
+        return self.max_rows or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of X = clamp(floor(x / grid + 1/2) - centre, low, high) over rows that have a value.
+
+    With n > R = max_rows such rows it is trunc(sum * R / n), toward zero: the mean of all samples of
+    R rows. In output units one step is `grid`, and `centre * grid` must be added for every row.
+    grid: a power of two. low, high: whole steps from the centre.
+    """
+
+    column: str
+    max_rows: int | None
+    grid: Fraction
+    centre: int
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        _check_rows(self.max_rows)
+        if abs(_exponent(self.grid)) > GRID_EXPONENTS:
+            raise ParameterError("grid", self.grid, "is out of range", "Give a power of two nearer to 1.")
+        if not self.low <= self.high:
+            raise ParameterError("low", self.low, "must not be above high", "Swap the two bounds.")
+        if not self.bound <= LIMIT:
+            fix = "Use a coarser grid, narrower bounds or fewer max_rows."
+            raise ParameterError("bounds", (self.low, self.high), "are too wide to be summed exactly", fix)
+        if not abs(self.centre) <= _WIDEST:
+            raise ParameterError("centre", self.centre, "is too far from 0", "Use a coarser grid.")
+
+    @property
+    def exponent(self) -> int:
+        """The whole number e of grid = 2**e."""
+        return _exponent(self.grid)
+
+    @property
+    def bound(self) -> int:
+        """The most, in grid steps, that one unit adds to or takes from one group."""
+        return max(abs(self.low), abs(self.high)) * (self.max_rows or 1)
+
+
+Measure = Units | Count | Total
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """How a unit that is in many groups is cut down to a known size.
+
+    over="weight": in m groups it counts W[m] / one in each. over="drop": in `max_groups` of them, chosen
+    by a salted hash, `one` in each. Either way it is in at most `max_keys` groups to begin with.
+    norm: "l1" (weights for Laplace noise) or "l2" (for Gaussian noise). one: what counting fully is
+    written as: 2**20 with weights and with Gaussian noise, else 1.
+    """
+
+    over: Literal["weight", "drop"]
+    norm: Literal["l1", "l2"]
+    max_groups: int
+    max_keys: int
+    one: int
+
+    def __post_init__(self) -> None:
+        for name in ("max_groups", "max_keys", "one"):
+            if not 1 <= getattr(self, name) <= 1 << 20:
+                fix = "Give a whole number from 1 to 1,048,576."
+                raise ParameterError(name, getattr(self, name), "is out of range", fix)
+
+    @property
+    def groups(self) -> int:
+        """In how many groups one unit can count in full."""
+        return min(self.max_groups, self.max_keys)
+
+    def l1(self, measure: Measure) -> int:
+        """Return the most that one unit changes the sum of |entries| of this measure's column."""
+        return measure.bound * self._steepest(1)
+
+    def l2(self, measure: Measure) -> int:
+        """Return the most that one unit changes the Euclidean length of this measure's column, rounded up."""
+        square = measure.bound**2 * self._steepest(2)
+        root = isqrt(square)
+        return root if root * root == square else root + 1
+
+    def _steepest(self, power: Literal[1, 2]) -> int:
+        """Return the maximum of t * w**power over every number of groups t that a unit can count in."""
+        full = self.groups * _power(self.one, power)
+        match self.over:
+            case "drop":
+                return full
+            case "weight":
+                if (self.norm, power) in (("l1", 1), ("l2", 2)):
+                    return full
+                return max(m * _power(weight, power) for m, weight in enumerate(weight_table(self)))
+            case other:
+                assert_never(other)
+
+
+def weight_table(contributions: Contributions) -> list[int]:
+    """Return W: W[m] is what a unit in m groups counts as in each, for m = 0 .. max_keys.
+
+    | m              | norm "l1"        | norm "l2"                    |
+    |----------------|------------------|------------------------------|
+    | 0 .. max_groups| one              | one                          |
+    | more           | (k * one) // m   | isqrt((k * one**2) // m)     |
+    """
+    k, one = contributions.max_groups, contributions.one
+    match contributions.norm:
+        case "l1":
+            return [one if m <= k else k * one // m for m in range(contributions.max_keys + 1)]
+        case "l2":
+            return [one if m <= k else isqrt(k * one**2 // m) for m in range(contributions.max_keys + 1)]
+        case other:
+            assert_never(other)
+
+
+def _power(number: int, power: Literal[1, 2]) -> int:
+    return number if power == 1 else number * number
+
+
+def _exponent(grid: Fraction) -> int:
+    top, bottom = grid.numerator, grid.denominator
+    if not top > 0 or top & (top - 1) or bottom & (bottom - 1):
+        raise ParameterError("grid", grid, "must be a power of two", "Give for example Fraction(1, 1024).")
+    return top.bit_length() - bottom.bit_length()
+
+
+def _check_rows(max_rows: int | None) -> None:
+    if max_rows is not None and not 1 <= max_rows <= 1 << 30:
+        raise ParameterError("max_rows", max_rows, "is out of range", "Give a whole number from 1 to 2**30.")
