@@ -83,3 +83,8 @@ def test_pi_lies_between_its_ends() -> None:
     with mpmath.workprec(BITS):
         assert real(low) < mpmath.pi < real(high)
     assert high - low <= Fraction(1, 1 << 128)
+
+
+def test_a_tail_of_many_units_is_not_called_one_unit() -> None:
+    low, high = normal_tail(Fraction(9), 64)  # P(Z >= 9) = 1.128588e-19, 2.08 units of 2**-64
+    assert low <= Fraction("1.1285884059538406e-19") <= high
