@@ -26,7 +26,7 @@ faults: $(READY)-test
 	$(BIN)/python tests/faults/run.py
 
 bench: $(READY)-test
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 docs: $(READY)-test
 	$(BIN)/python docs/build.py

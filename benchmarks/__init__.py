@@ -1,0 +1,1 @@
+"""Programs that print one table each; `python -m benchmarks.run` runs them all."""
