@@ -1,0 +1,57 @@
+"""Write the generated pages: docs/measurements.md from the benchmark figures, docs/demo.svg from the demo.
+
+python docs/build.py
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "benchmarks" / "results"
+ORDER = ("startup", "noise", "release", "accounting", "ledger")
+HEAD = """# Measurements
+
+Written by `make docs` from the figures that `make bench` leaves in `benchmarks/results`. Each table names the
+command that makes it again; times are medians on the machine that is named, and only the ratios between rows
+of one table should be compared across machines.
+"""
+
+
+def section(path: Path) -> str:
+    """Return one benchmark as a Markdown section."""
+    facts = json.loads(path.read_text("utf-8"))
+    names = list(facts["rows"][0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    lines += ["| " + " | ".join(str(row.get(name, "")) for name in names) + " |" for row in facts["rows"]]
+    where = facts["machine"]
+    note = f"{where['cpus']} CPUs ({where['machine']}), Python {where['python']}, {where['date']}."
+    return f"\n## {facts['title']}\n\n" + "\n".join(lines) + f"\n\n`{facts['command']}`. {note}\n"
+
+
+def measurements() -> str:
+    """Return the whole page."""
+    return HEAD + "".join(section(path) for name in ORDER if (path := RESULTS / f"{name}.json").exists())
+
+
+def demo_picture() -> str:
+    """Run the demo and return its screen as SVG."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [str(Path(sys.executable).parent / "deniable"), "demo"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    console = Console(record=True, width=80, file=io.StringIO())
+    console.print(Text("$ deniable demo\n" + done.stdout.rstrip("\n")))
+    return console.export_svg(title="deniable demo", clear=True)
+
+
+if __name__ == "__main__":
+    (HERE / "measurements.md").write_text(measurements(), "utf-8")
+    (HERE / "demo.svg").write_text(demo_picture(), "utf-8")
