@@ -1,0 +1,96 @@
+"""On which grid a column is summed, so that sums are exact integers and noise is what the reals need.
+
+The grid is a power of two, public, and as fine as fits: with B the largest size of one value in steps,
+R = max_rows and P the population (2**27 if not stated),
+
+    one * R * B * P <= 2**61  and  B <= 2**24,
+
+so the largest sum that there can be stays below where integers saturate, and noise has room above it.
+Bounds are rounded inward onto the grid and the clamp is the last step (`Total`): no value counts as more
+than the stated bound, and B steps are never more than the bound in output units. A mean is centred on
+the grid point nearest the middle of its bounds: B is then about half their distance.
+
+| column                                   | grid                                                        |
+|------------------------------------------|-------------------------------------------------------------|
+| declared integer, summed, fits           | 1: sums are exact and published as integers                  |
+| anything else                            | the finest power of two that fits                            |
+| bounds that no grid point lies between   | one grid point nearest their middle (sum); refused (mean)    |
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+
+from deniable.errors import ParameterError
+from deniable.query.measures import Total
+
+UNSTATED_POPULATION = 1 << 27
+_LARGEST_SUM = 1 << 61
+_MOST_STEPS = 1 << 24
+_FEWEST_STEPS = 1 << 8
+_EXACT_DOUBLE = 51
+
+
+def total(
+    column: str,
+    bounds: tuple[Fraction, Fraction],
+    *,
+    centred: bool,
+    whole_numbers: bool,
+    max_rows: int | None,
+    one: int,
+    population: int | None,
+) -> Total:
+    """Return the sum of `column` on the finest grid that fits.
+
+    one: what a unit that counts in full is written as. whole_numbers: the column is declared an integer.
+    Raises:  ParameterError: max_rows times population leaves no room for values, or the bounds of a mean
+             are closer together than numbers of their size can be told apart.
+    """
+    rows = max_rows or 1
+    most = min(_MOST_STEPS, _LARGEST_SUM // (one * rows * (population or UNSTATED_POPULATION)))
+    if most < _FEWEST_STEPS:
+        fix = "State the population (how many units there may be at most), or lower max_rows."
+        raise ParameterError("max_rows", max_rows, "leaves no room for an exact sum", fix)
+    if whole_numbers and not centred:
+        ends = ceil(bounds[0]), floor(bounds[1])
+        if ends[0] <= ends[1] and 1 <= max(abs(ends[0]), abs(ends[1])) <= most:
+            return Total(column, max_rows, Fraction(1), 0, *ends)
+    exponent = _finest(bounds, most, centred=centred)
+    return _on_grid(column, bounds, max_rows, Fraction(2) ** exponent, centred=centred)
+
+
+def _finest(bounds: tuple[Fraction, Fraction], most: int, *, centred: bool) -> int:
+    """Return the least e for which 2**e makes at most `most` steps of every clamped value.
+
+    Also at least 2**-51 of the larger bound: a finer grid than the doubles' own would add nothing.
+    """
+    low, high = bounds
+    reach = (high - low) / 2 if centred else max(abs(low), abs(high))
+    exponent = _power_of_two(reach / most)
+    if centred:  # the centre is rounded: half a step more on one side
+        exponent += ceil(reach / Fraction(2) ** exponent + Fraction(1, 2)) > most
+    return max(exponent, _power_of_two(max(abs(low), abs(high))) - _EXACT_DOUBLE)
+
+
+def _on_grid(
+    column: str, bounds: tuple[Fraction, Fraction], max_rows: int | None, grid: Fraction, *, centred: bool
+) -> Total:
+    middle = floor((bounds[0] + bounds[1]) / 2 / grid + Fraction(1, 2))
+    low, high = ceil(bounds[0] / grid), floor(bounds[1] / grid)
+    if not low <= high:
+        low = high = middle
+    centre = middle if centred else 0
+    if low == high == centre:
+        fix = "Move them apart, or derive the difference from a fixed number and average that."
+        raise ParameterError("bounds", bounds, "are too close together for their distance from 0", fix)
+    return Total(column, max_rows, grid, centre, low - centre, high - centre)
+
+
+def _power_of_two(number: Fraction) -> int:
+    """Return the least e with number <= 2**e, number > 0."""
+    exponent = number.numerator.bit_length() - number.denominator.bit_length() - 1
+    while Fraction(2) ** exponent < number:
+        exponent += 1
+    return exponent
