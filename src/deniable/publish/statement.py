@@ -1,0 +1,299 @@
+"""The statement: what a release promises, to whom and at which risk, in words, 80 columns wide.
+
+It says what can be known from public facts and from the released numbers, and nothing else: how many
+groups or rows were left out, for example, is private and is never said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import assert_never
+
+from deniable.exact import text
+from deniable.guarantees import ApproxDP, Neighbours, PureDP, ZeroConcentratedDP
+from deniable.publish import cells, odds
+from deniable.publish.facts import ColumnFacts, Facts
+
+WIDTH = 80
+
+_PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
+def write(facts: Facts) -> str:
+    """Return the statement as plain text: a title, then one paragraph a subject, ending in a newline."""
+    title = "What this release promises, to whom, and how it is to be read"
+    blocks = [f"{title}\n{'=' * len(title)}"]
+    for heading, sentences in paragraphs(facts):
+        blocks.append(f"{heading}\n{wrapped(' '.join(sentences), indent=2)}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def paragraphs(facts: Facts) -> list[tuple[str, list[str]]]:
+    """Return the statement as headings with their sentences, those which apply."""
+    parts = [
+        ("Only a test", _insecure(facts)),
+        ("Who is protected", _protected(facts)),
+        ("The promise", promise(facts)),
+        ("The remaining risk", _risk(facts)),
+        ("What was asked", _asked(facts)),
+        ("What one unit can contribute", _contribution(facts)),
+        ("How much was counted", _coverage(facts)),
+        ("What is left out", left_out(facts)),
+        ("How to read the numbers", _numbers(facts)),
+        ("What was assumed to be public", list(facts.assumed)),
+        ("Ledger", _ledger(facts)),
+        ("How this can be checked", _checks(facts)),
+    ]
+    return [(heading, sentences) for heading, sentences in parts if sentences]
+
+
+def nouns(unit: str) -> tuple[str, str]:
+    """Return singular and plural of what a unit column names: person, people; user_id: user, users."""
+    word = re.sub(r"_?id$", "", unit.strip().lower())
+    if word in _PEOPLE:
+        return word, _PEOPLE[word]
+    if re.fullmatch(r"[a-z]+[a-rt-wz]", word):
+        return word, f"{word}s"
+    return "unit", "units"
+
+
+def least_group(facts: Facts) -> int | None:
+    """Return the least whole noisy number of units with which a group is published, None without one."""
+    return None if facts.threshold is None else math.ceil(facts.threshold)
+
+
+def confidence(facts: Facts) -> str:
+    """Return the confidence of the intervals as a percentage, rounded down to four decimals."""
+    return f"{text(Fraction(math.floor(facts.confidence * 10**6), 10**4))} %"
+
+
+def _insecure(facts: Facts) -> list[str]:
+    if facts.secure:
+        return []
+    return [
+        "The noise of this release came from a seed. Whoever knows the seed can take the noise away: "
+        "nobody is protected. Do not publish it."
+    ]
+
+
+def _protected(facts: Facts) -> list[str]:
+    one, many = nouns(facts.unit)
+    source = cells.visible(facts.source)
+    if facts.unit == "row":
+        rows = "one row"
+        who = f"Every single row of {source}. Somebody with several rows is protected row by row only."
+    else:
+        rows = f"all the rows of one {one}"
+        column = cells.visible(facts.unit)
+        who = f'Every {one} in {source}: all the rows with one value in the column "{column}".'
+    match facts.neighbours:
+        case Neighbours.ADD_OR_REMOVE:
+            compared = f"the same table with {rows} added or removed"
+        case Neighbours.REPLACE_ONE:
+            compared = f"the same table with {rows} replaced by any others"
+        case _:
+            assert_never(facts.neighbours)
+    return [
+        who,
+        f"The table is compared with any table that could stand in its place: {compared}. From both, this "
+        f"release would come out in nearly the same way, whatever else is known about the {many}.",
+    ]
+
+
+def promise(facts: Facts) -> list[str]:
+    """Return the promise in words: the most by which odds change, and the best attacker's hit rate."""
+    one, _ = nouns(facts.unit)
+    guarantee = odds.in_words(facts.guarantee)
+    factor = odds.fold(guarantee.epsilon)
+    except_for = " (but for the risk below)" if guarantee.delta else ""
+    both = f" Changing rows is removing and adding: at most {odds.fold(2 * guarantee.epsilon)}-fold."
+    changed = both if facts.neighbours is Neighbours.ADD_OR_REMOVE else ""
+    rate = odds.percent(odds.best_hit_rate(facts.guarantee))
+    return [
+        f"{_named(facts)}.",
+        f"The odds of any outcome change at most {factor}-fold between such tables{except_for}.{changed}",
+        f"Somebody who holds both tables, thinks each equally likely and sees this release names the right "
+        f"one at most {rate} of the time; tossing a coin gives 50 %. So a test of whether a certain {one} "
+        f"took part is right no more often than that.",
+    ]
+
+
+def _named(facts: Facts) -> str:
+    match facts.guarantee:
+        case PureDP(epsilon=epsilon):
+            return f"Differential privacy with epsilon {odds.epsilon_text(epsilon)}, delta 0"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"Differential privacy with epsilon {odds.epsilon_text(epsilon)}, delta {text(delta)}"
+        case ZeroConcentratedDP(rho=rho):
+            epsilon = odds.in_words(facts.guarantee).epsilon
+            return (
+                f"Zero-concentrated differential privacy with rho {odds.epsilon_text(rho)}, which implies "
+                f"epsilon {odds.short(epsilon)} with delta {text(odds.ZERO_CONCENTRATED_DELTA)}"
+            )
+        case _:
+            assert_never(facts.guarantee)
+
+
+def _risk(facts: Facts) -> list[str]:
+    one, many = nouns(facts.unit)
+    delta = odds.in_words(facts.guarantee).delta
+    if delta == 0:
+        return ["None beyond the promise: delta is 0, and the promise holds for every outcome."]
+    said = [
+        f"delta is {text(delta)}, {odds.chance(delta)}. Except for a part of the outcomes of that "
+        f"probability the promise holds as it stands; on that part anything may happen to one {one}.",
+    ]
+    if facts.population is None:
+        said.append(f"The number of {many} was not stated, so delta was not compared with it.")
+    else:
+        harm = odds.expected_harm(delta, facts.population)
+        said.append(f"In the worst case that exposes {harm} of {facts.population:,} {many} on average.")
+        if delta * facts.population >= 1:
+            said.append("That is one or more: the publisher insisted on it.")
+    said.append(f"The risk for one {one} is {odds.rung(delta)}.")
+    return said
+
+
+def _asked(facts: Facts) -> list[str]:
+    said = []
+    if facts.purpose:
+        said.append(f"Purpose: {cells.visible(facts.purpose)}.")
+    if facts.steps:
+        said.append(f"Rows were prepared by: {'; '.join(cells.visible(step) for step in facts.steps)}.")
+    if facts.groups:
+        groups = " and ".join(f'"{cells.visible(name)}"' for name in facts.groups)
+        named = {"public": "the groups named beforehand", "unknown": "the groups found in the data"}
+        said.append(f"One line for each value of {groups}: {named.get(facts.keys, 'all')}.")
+    return said
+
+
+def _contribution(facts: Facts) -> list[str]:
+    one, _ = nouns(facts.unit)
+    said = []
+    if facts.max_groups is not None:
+        said.append(_groups_rule(facts, one, facts.max_groups))
+    for column in facts.columns:
+        bound = _bound(column, one)
+        if bound:
+            said.append(bound)
+    return said
+
+
+def _groups_rule(facts: Facts, one: str, most: int) -> str:
+    groups = f"{most:,} group{'' if most == 1 else 's'}"
+    match facts.over:
+        case "weight":
+            rule = f"A {one} in more than {groups} counts less in each, as much as {groups} in all."
+        case "drop" | None:
+            rule = f"Each {one} counts in at most {groups}; where there are more, chance decides which."
+        case _:
+            assert_never(facts.over)
+    if facts.max_keys is not None and facts.max_keys > most:
+        rule += f" No more than {facts.max_keys:,} groups of one {one} are looked at."
+    return rule
+
+
+def _bound(column: ColumnFacts, one: str) -> str:
+    name = cells.visible(column.name)
+    source = "its rows" if column.column is None else f'rows with a value in "{cells.visible(column.column)}"'
+    rows = ""
+    if column.max_rows is not None:
+        rows = f"at most {column.max_rows:,} of {source} in a group"
+    match column.kind:
+        case "units":
+            return f"{name}: each {one} counts once in a group."
+        case "count":
+            return f"{name}: {rows} count." if rows else f"{name}: {source} count."
+        case "sum" | "mean":
+            assert column.bounds is not None
+            low, high = (text(end) for end in column.bounds)
+            cap = f"; {rows} count, more are scaled down to as many" if rows else ""
+            return f"{name}: each value is moved into {low} to {high}{cap}."
+        case _:
+            assert_never(column.kind)
+
+
+def _coverage(facts: Facts) -> list[str]:
+    if facts.coverage is None:
+        if facts.max_groups is None or facts.max_groups == facts.max_keys:
+            return []
+        return [
+            "The share that these bounds left uncounted was not measured: the numbers can fall short of the "
+            "whole by more than their intervals."
+        ]
+    said = [f"From noisy counts: {facts.coverage.share} of all answers were counted in full."]
+    for groups, share in facts.coverage.would:
+        said.append(f"max_groups = {groups:,} would count {share}.")
+    return said
+
+
+def left_out(facts: Facts) -> list[str]:
+    """Return the rule by which a group is left out, never how many were."""
+    least = least_group(facts)
+    _, many = nouns(facts.unit)
+    match facts.keys:
+        case "none":
+            return []
+        case "public":
+            return [
+                "The groups were named beforehand. Each is published, with noise, also if nobody is in it; "
+                "any other group in the data is left out."
+            ]
+        case "unknown":
+            assert least is not None
+            return [
+                f"A group with fewer than about {least:,} {many} is left out: one is published if its number "
+                f"of {many}, with its noise, is {least:,} or more. How many were left out is not said: that "
+                f"would itself say something."
+            ]
+        case _:
+            assert_never(facts.keys)
+
+
+def _numbers(facts: Facts) -> list[str]:
+    said = ["Every number has random noise in it; the figures below are the noise alone."]
+    share = confidence(facts)
+    for column in facts.columns:
+        name, kind = cells.visible(column.name), column.noise.capitalize()
+        spread = "scale" if column.noise == "laplace" else "standard deviation"
+        of = " of its sum" if column.kind == "mean" else ""
+        most = f", at most {column.error} in {share} of cases" if column.error is not None else ""
+        said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.")
+    said.append(
+        f"An interval (_low to _high) holds the value without its noise in {share} of cases. It covers the "
+        f"noise only, for the value as it was bounded, over all groups whether published or not"
+        + ("; among the published ones more can miss." if facts.keys == "unknown" else ".")
+    )
+    said.append("Where nothing below 0 is possible, a number below 0 is noise, left so that sums stay right.")
+    return said
+
+
+def _ledger(facts: Facts) -> list[str]:
+    if facts.ledger is None:
+        return []
+    name, left, head = facts.ledger.label, facts.ledger.remaining, facts.ledger.head
+    return [f'Recorded in "{cells.visible(name)}". Left after this release: {left}. Head: {head}.']
+
+
+def _checks(facts: Facts) -> list[str]:
+    when = f" on {facts.when}" if facts.when else ""
+    return [
+        "The guarantee, the noise and the rule follow from the plan, which reads no data: planning the same "
+        "query again gives the same numbers. dn.account(release.events) prices again what was done.",
+        f"Made by deniable {facts.version}{when}.",
+    ]
+
+
+def wrapped(words: str, *, indent: int = 0, columns: int = WIDTH) -> str:
+    """Return the text broken at spaces into lines of at most `columns` terminal columns."""
+    lines: list[str] = []
+    line = ""
+    for word in words.split(" "):
+        longer = f"{line} {word}" if line else " " * indent + word
+        if line and cells.width(longer) > columns:
+            lines.append(line)
+            longer = " " * indent + word
+        line = longer
+    return "\n".join([*lines, line])

@@ -1,0 +1,125 @@
+"""The table in a terminal: in line, 80 columns wide, harmless whatever people typed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from example_facts import AVERAGE, HOSTILE, PEOPLE, SPEND, SURVEY, TOTAL, table
+
+from deniable.publish import cells, terminal
+from deniable.publish.facts import Table
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+def test_a_small_table_looks_like_this() -> None:
+    published = table(["blue", "green"], "people")
+    assert lines(terminal.table(published, SURVEY, width=56))[:4] == [
+        "hue                               people   95 % interval",
+        "blue   █████████████████████████   2,000  1,997 to 2,003",
+        "green  ████████████▌               1,000    997 to 1,003",
+        "",
+    ]
+
+
+def test_hostile_keys_stay_on_their_line_and_in_their_column() -> None:
+    text = terminal.table(table([*HOSTILE], "people"), SURVEY)
+    body = lines(text)[1 : 1 + len(HOSTILE)]
+    assert [line.split("  ")[0].rstrip("\u200e") for line in body][:7] == [
+        "blue", "(no value)", "NULL", '""', "<script>alert(1)</script>", "\\x1b[31mred\\nred", "青色",
+    ]  # fmt: skip
+    assert "\x1b" not in text
+    assert {cells.width(line.replace("\u200e", "")) for line in body} == {80}
+
+
+def test_no_line_is_wider_than_asked_for() -> None:
+    facts = replace(SURVEY, columns=(PEOPLE, SPEND, AVERAGE, replace(PEOPLE, name="n" * 60)))
+    published = table([*HOSTILE], "people", "spend", "average", "n" * 60)
+    for width in (60, 80, 120):
+        text = terminal.table(published, facts, width=width)
+        assert max(cells.width(line.replace("\u200e", "")) for line in lines(text)) <= width
+
+
+def test_columns_that_do_not_fit_follow_below_with_their_keys() -> None:
+    names = [f"column{n}" for n in range(5)]
+    facts = replace(SURVEY, columns=tuple(replace(PEOPLE, name=name) for name in names))
+    text = terminal.table(table(["blue", "green"], *names), facts)
+    assert [text.count(name) for name in names] == [1] * 5
+    assert len([line for line in lines(text) if line.startswith("blue")]) >= 2
+
+
+def test_a_table_can_be_ascii_alone() -> None:
+    text = terminal.table(table([*HOSTILE], "people"), SURVEY, plain=True)
+    assert text.isascii()
+    assert "####" in text
+    assert "..." in text
+
+
+def test_a_long_table_says_how_many_lines_more_were_published() -> None:
+    text = terminal.table(table([str(n) for n in range(100)], "people"), SURVEY, most=10)
+    assert "... and 90 more groups: the release's table has them all." in text
+    assert len([line for line in lines(text) if "█" in line]) == 10
+
+
+def test_an_empty_table_is_a_sentence() -> None:
+    nothing = table([], "people")
+    assert terminal.table(nothing, SURVEY) == "No group reached 16 people.\n"
+    assert terminal.table(nothing, replace(SURVEY, unit="row")) == "No group reached 16 rows.\n"
+    public = replace(SURVEY, keys="public", threshold=None)
+    assert terminal.table(nothing, public) == "No group was published.\n"
+
+
+def test_a_total_is_one_line_without_a_bar() -> None:
+    text = terminal.table(Table(("people", "people_low", "people_high"), ([-2], [-5], [1])), TOTAL)
+    assert lines(text)[0].split("  ") == ["people", "95 % interval"]
+    assert lines(text)[1].split() == ["-2", "-5", "to", "1"]
+    assert "left out" not in text
+
+
+def test_the_rule_and_the_meaning_of_the_interval_stand_below() -> None:
+    text = " ".join(terminal.table(table(["blue"], "people"), SURVEY).split())
+    assert "cover the noise only, for the value as it was bounded" in text
+    assert "How many were left out is not said: that would itself say something." in text
+
+
+def test_means_have_as_many_decimals_as_their_noise_deserves() -> None:
+    facts = replace(SURVEY, columns=(AVERAGE,))
+    text = terminal.table(table(["blue"], "average", unit=Fraction(1, 100)), facts)
+    assert "10.000  9.970 to 10.030" in text
+
+
+def test_numbers_that_are_missing_leave_their_cell_empty() -> None:
+    published = Table(
+        ("hue", "people", "people_low", "people_high"), (["a", "b"], [1.5, None], [1.0, None], [2.0, None])
+    )
+    assert "b" in lines(terminal.table(published, SURVEY))[2:3]
+
+
+@pytest.mark.parametrize(
+    ("share", "plain", "drawn"),
+    [
+        (1.0, False, "████"),
+        (0.5, False, "██"),
+        (0.28125, False, "█▏"),
+        (0.001, False, "▏"),
+        (0.0, False, ""),
+        (-1.0, False, ""),
+        (float("nan"), False, ""),
+        (7.0, False, "████"),
+        (0.5, True, "##"),
+        (0.01, True, "#"),
+    ],
+)
+def test_a_bar_is_as_long_as_its_share(share: float, plain: bool, drawn: str) -> None:
+    assert terminal.bar(share, 4, plain=plain) == drawn
+
+
+def test_bars_show_negative_numbers_as_no_bar() -> None:
+    published = Table(("hue", "people", "people_low", "people_high"), (["a", "b"], [4, -4], [1, -7], [7, -1]))
+    body = lines(terminal.table(published, SURVEY))
+    assert "█" in body[1]
+    assert "█" not in body[2]
