@@ -83,8 +83,9 @@ def test_a_plain_terminal_gets_ascii_alone(text: str) -> None:
         ("🎨", 2),
         ("한글", 4),
         ("", 0),
-    ]
-    + [("\u1112\u1161\u11ab", 2), ("สีฟ้า", 3)],
+        ("\u1112\u1161\u11ab", 2),
+        ("สีฟ้า", 3),
+    ],
 )
 def test_widths_are_those_of_a_terminal(text: str, columns: int) -> None:
     assert cells.width(text) == columns

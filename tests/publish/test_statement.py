@@ -1,4 +1,4 @@
-"""The statement says what is promised, rounds against the publisher, and keeps quiet about what is private."""
+"""The statement says what is promised, rounds against the publisher, is silent about what is private."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_rho_is_told_as_the_epsilon_that_it_implies() -> None:
     [
         (SURVEY, "Every person in colours.csv: all the rows with one value in the column \"person\"."),
         (SURVEY, "with all the rows of one person added or removed"),
-        (replace(SURVEY, neighbours=Neighbours.REPLACE_ONE), "all the rows of one person replaced by any others"),
+        (replace(SURVEY, neighbours=Neighbours.REPLACE_ONE), "one person replaced by any others"),
         (replace(SURVEY, unit="row"), "Somebody with several rows is protected row by row only."),
         (replace(SURVEY, unit="row"), "A group with fewer than about 16 rows is left out"),
         (replace(SURVEY, unit="user_id"), "Every user in colours.csv"),
@@ -75,7 +75,7 @@ def test_rho_is_told_as_the_epsilon_that_it_implies() -> None:
         (SURVEY, "16 or more. How many were left out is not said: that would itself say something."),
         (replace(SURVEY, threshold=Fraction(31, 2)), "fewer than about 16 people"),
         (replace(SURVEY, keys="public", threshold=None), "also if nobody is in it"),
-        (SURVEY, "It covers the noise only, for the value as it was bounded, over all groups whether published"),
+        (SURVEY, "the noise only, for the value as it was bounded, over all groups whether published"),
         (SURVEY, "The columns of colours.csv and their types."),
         (SURVEY, "Left after this release: epsilon 2, delta 9e-8. Head: 4f1c."),
         (SURVEY, "Purpose: weekly report."),
