@@ -46,8 +46,8 @@ ELSEWHERE = {
 
 ODD = {
     "💙": 35, "💚": 14, "❤️": 22, "🌈": 26, "rainbow": 40, "transparent": 12, "clear": 6, "none": 60,
-    "n/a": 25, "-": 40, "?": 18, "no idea": 21, "i don't know": 33, "all of them": 30, "any": 12, "null": 3, "42": 14,
-    "plaid": 5, "octarine": 6, "hooloovoo": 2, "#00ff00": 3, "#663399": 4, "rgb(0,0,255)": 1,
+    "n/a": 25, "-": 40, "?": 18, "no idea": 21, "i don't know": 33, "all of them": 30, "any": 12, "null": 3,
+    "42": 14, "plaid": 5, "octarine": 6, "hooloovoo": 2, "#00ff00": 3, "#663399": 4, "rgb(0,0,255)": 1,
     "red, white and blue": 7, "blue or green": 9, "blue. no, green!": 2, "depends": 11,
     "the one on my bike": 1, "ask my husband": 2, "my cat's": 1, "yes": 8, "asdf": 3,
     "whatever is on sale": 2, "=1+1": 1, "blurple": 3, "greige": 6, "mauve": 12,
