@@ -49,6 +49,12 @@ def paragraphs(facts: Facts) -> list[tuple[str, list[str]]]:
     return [(heading, sentences) for heading, sentences in parts if sentences]
 
 
+def blocks(words: str) -> list[tuple[str, str]]:
+    """Return a written statement as headings with their words, each on one line; the title comes first."""
+    parts = [block.split("\n", 1) for block in words.strip().split("\n\n")]
+    return [(heading, " ".join(rest[0].split()) if rest else "") for heading, *rest in parts]
+
+
 def nouns(unit: str) -> tuple[str, str]:
     """Return singular and plural of what a unit column names: person, people; user_id: user, users."""
     word = re.sub(r"_?id$", "", unit.strip().lower())

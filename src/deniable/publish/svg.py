@@ -1,0 +1,198 @@
+"""Our own charts: small SVG drawings that grow with the page, without scripts, fonts or outside files.
+
+Horizontal places are percentages and letters keep their size, so one drawing serves a phone and a desk.
+Colours come from the page's style sheet by class; each drawing names itself for those who do not see it.
+Every text goes through `element`, which escapes it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import pairwise
+
+_ROW = 38
+_PLOT_HEIGHT = 300
+_LEFT, _RIGHT = 13.0, 97.0
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: what it is called, how its number is written, its value and interval (NaN without one)."""
+
+    label: str
+    shown: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place on an axis that is worth naming: drawn as a dashed line across the plot."""
+
+    at: float
+    label: str
+
+
+def element(name: str, *content: str, **attributes: object) -> str:
+    """Return one SVG element. Attribute values are escaped; content is: pass text through `words`.
+
+    An underscore in a name is written as a hyphen, one at its end is dropped (`class_`).
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value), quote=True)}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{written}>{''.join(content)}</{name}>"
+
+
+def words(text: str) -> str:
+    """Return the text, escaped for the inside of an element."""
+    return escape(text, quote=False)
+
+
+def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> str:
+    """Return horizontal bars with their intervals as whiskers, one above the other.
+
+    The scale starts at 0, or at the least interval where that lies below; `name` is unique in the page.
+    """
+    ends = [end for entry in entries for end in (entry.value, entry.low, entry.high) if math.isfinite(end)]
+    least, most = min([0.0, *ends]), max([0.0, *ends])
+    if most == least:
+        most = least + 1
+
+    def place(value: float) -> float:
+        return 100 * (value - least) / (most - least)
+
+    drawn = [_bar(entry, number * _ROW, place) for number, entry in enumerate(entries)]
+    if least < 0:
+        drawn.append(_line(place(0), 0, place(0), _ROW * len(entries), "axis"))
+    return _drawing("".join(drawn), _ROW * len(entries), name, title, description)
+
+
+def _bar(entry: Bar, top: int, place: Callable[[float], float]) -> str:
+    base = top + 15
+    parts = [
+        element("text", words(entry.label), class_="label", x="0", y=base),
+        element("text", words(entry.shown), class_="number", x="100%", y=base, text_anchor="end"),
+        element("rect", class_="track", x="0", y=top + 21, width="100%", height=11, rx=2),
+    ]
+    if math.isfinite(entry.value):
+        left, right = sorted((place(0), place(entry.value)))
+        size = {"x": _percent(left), "width": _percent(max(right - left, 0.2))}
+        parts.append(element("rect", class_="bar", y=top + 21, height=11, rx=2, **size))
+    if math.isfinite(entry.low) and math.isfinite(entry.high):
+        parts.append(_line(place(entry.low), top + 26.5, place(entry.high), top + 26.5, "whisker"))
+    return element("g", element("title", words(f"{entry.label}: {entry.shown}")), *parts)
+
+
+def decline(
+    points: Sequence[tuple[float, float]],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    across: str,
+    down: Mark | None = None,
+    level: Mark | None = None,
+) -> str:
+    """Return a chance (0 < y <= 1, on a log scale) against x: a geometric decline is a straight line.
+
+    across: what x is. down: one x to name, by an upright line. level: one y to name, by a level line.
+    """
+    first, last = points[0][0], points[-1][0]
+    lowest = [y for _, y in points] + ([level.at] if level else [])
+    powers = max(1, math.ceil(-math.log10(min(lowest))))
+
+    def x(value: float) -> float:
+        return _LEFT + (_RIGHT - _LEFT) * (value - first) / (last - first)
+
+    def y(value: float) -> float:
+        return 12 + _PLOT_HEIGHT * -math.log10(value) / powers
+
+    parts = [_scale_down(powers, y), _scale_across(first, last, x), _caption(across)]
+    if down is not None:
+        parts.append(_upright(down, x))
+    if level is not None:
+        parts.append(_level(level, y))
+    corners = [(x(at), y(value)) for at, value in points]
+    parts += [_line(*a, *b, "curve") for a, b in pairwise(corners)]
+    parts += [_dot(corner, point) for corner, point in zip(corners, points, strict=True)]
+    return _drawing("".join(parts), _PLOT_HEIGHT + 66, name, title, description, kind="chart plot")
+
+
+def _scale_down(powers: int, y: Callable[[float], float]) -> str:
+    step = math.ceil(powers / 9)
+    parts = []
+    for power in range(0, powers + 1, step):
+        at = y(10.0**-power)
+        label = "1" if power == 0 else "10" + f"-{power}".translate(_SUPERSCRIPTS)
+        parts.append(_line(_LEFT, at, _RIGHT, at, "grid"))
+        parts.append(
+            element("text", words(label), class_="tick", x=_percent(_LEFT - 1.5), y=at + 4, text_anchor="end")
+        )
+    return "".join(parts)
+
+
+def _scale_across(first: float, last: float, x: Callable[[float], float]) -> str:
+    step = max(1, math.ceil((last - first) / 10))
+    bottom = 12 + _PLOT_HEIGHT
+    parts = [_line(_LEFT, bottom, _RIGHT, bottom, "axis")]
+    for value in range(math.ceil(first), math.floor(last) + 1, step):
+        place = _percent(x(value))
+        parts.append(element("text", str(value), class_="tick", x=place, y=bottom + 19, text_anchor="middle"))
+    return "".join(parts)
+
+
+def _caption(across: str) -> str:
+    bottom = 12 + _PLOT_HEIGHT + 44
+    return element("text", words(across), class_="tick", x=_percent(_RIGHT), y=bottom, text_anchor="end")
+
+
+def _upright(mark: Mark, x: Callable[[float], float]) -> str:
+    at = x(mark.at)
+    anchor, shift = ("end", -1.5) if at > (_LEFT + _RIGHT) / 2 else ("start", 1.5)
+    label = element(
+        "text", words(mark.label), class_="mark", x=_percent(at + shift), y=28, text_anchor=anchor
+    )
+    return _line(at, 12, at, 12 + _PLOT_HEIGHT, "dashed") + label
+
+
+def _level(mark: Mark, y: Callable[[float], float]) -> str:
+    at = y(mark.at)
+    label = element("text", words(mark.label), class_="mark", x=_percent(_LEFT + 1.5), y=at - 6)
+    return _line(_LEFT, at, _RIGHT, at, "dashed") + label
+
+
+def _dot(corner: tuple[float, float], point: tuple[float, float]) -> str:
+    told = element("title", words(f"{point[0]:g}: {point[1]:.3g}"))
+    return element("circle", told, class_="dot", cx=_percent(corner[0]), cy=round(corner[1], 2), r=4)
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return element("line", class_=kind, x1=_percent(x1), y1=round(y1, 2), x2=_percent(x2), y2=round(y2, 2))
+
+
+def _percent(value: float) -> str:
+    return f"{value:.3f}%"
+
+
+def _drawing(content: str, height: int, name: str, title: str, description: str, kind: str = "chart") -> str:
+    named = element("title", words(title), id=f"{name}-title")
+    told = element("desc", words(description), id=f"{name}-desc")
+    return element(
+        "svg",
+        named,
+        told,
+        content,
+        xmlns="http://www.w3.org/2000/svg",
+        class_=kind,
+        width="100%",
+        height=height,
+        role="img",
+        aria_labelledby=f"{name}-title {name}-desc",
+    )

@@ -1,0 +1,183 @@
+"""The page: one file, no request, no script, everything escaped, every chart with its table."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from example_facts import AVERAGE, HOSTILE, PEOPLE, SPEND, SURVEY, TOTAL, table
+
+from deniable.publish import cells, page, statement, svg
+from deniable.publish.facts import Facts, Table
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser would: elements in order with attributes, and the text of each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in self.elements]
+
+
+def written(published: Table, facts: Facts, figures: tuple[page.Figure, ...] = ()) -> str:
+    return page.write(published, facts, statement.write(facts), figures=figures)
+
+
+def figure() -> page.Figure:
+    points = [(1.0, 0.75), (2.0, 0.25)]
+    return page.Figure(
+        title="A line & more",
+        paragraphs=("<b>not bold</b>",),
+        caption="the points",
+        headings=("threshold", "chance"),
+        rows=(("1", "0.75"), ("2", "0.25")),
+        drawing=svg.decline(points, name="line", title="a line", description="it falls", across="threshold"),
+    )
+
+
+FULL = written(
+    table([*HOSTILE], "people", "spend"), replace(SURVEY, columns=(PEOPLE, SPEND)), figures=(figure(),)
+)
+
+
+def test_nothing_is_loaded_and_nothing_runs() -> None:
+    read = Reader(FULL)
+    allowed = set("html head meta title style body header main footer section h1 h2 p dl dt dd div".split())
+    allowed |= set("table caption thead tbody tr th td bdi svg desc g text rect line circle".split())
+    assert set(read.tags()) <= allowed
+    for _, attributes in read.elements:
+        assert not {name for name in attributes if name.startswith("on")}
+        assert not {"src", "href", "srcset", "style", "action", "xlink:href"} & set(attributes)
+    assert "url(" not in FULL
+    assert "@import" not in FULL
+
+
+def test_the_policy_allows_our_style_alone() -> None:
+    read = Reader(FULL)
+    policy = next(
+        a["content"] for tag, a in read.elements if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    style = re.search(r"<style>(.*)</style>", FULL, re.DOTALL)
+    assert style is not None
+    digest = b64encode(sha256(style[1].encode()).digest()).decode()
+    assert policy == (f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'")
+
+
+def test_keys_are_shown_as_typed_and_never_read_as_markup() -> None:
+    read = Reader(FULL)
+    names = read.texts["bdi"]
+    for key in HOSTILE:
+        assert cells.cut(cells.key(key), 120) in names
+    assert "\x1b" not in FULL
+    assert "<script" not in FULL
+    assert "<img" not in FULL
+    assert "{{ 7 * 7 }}" in names
+
+
+def test_every_chart_is_named_and_followed_by_its_table() -> None:
+    tags = Reader(FULL).tags()
+    assert tags.count("svg") == 3
+    assert "table" in tags[len(tags) - tags[::-1].index("svg") :]
+    ids = [a["id"] for _, a in Reader(FULL).elements if "id" in a]
+    assert len(ids) == len(set(ids)) == 6
+    named = [a["aria-labelledby"] for tag, a in Reader(FULL).elements if tag == "svg"]
+    assert {name for names in named for name in str(names).split()} == set(ids)
+
+
+def test_the_whole_statement_is_on_the_page() -> None:
+    facts = replace(SURVEY, columns=(PEOPLE, SPEND))
+    text = " ".join(Reader(FULL).texts["dd"])
+    for _, sentences in statement.paragraphs(facts):
+        assert " ".join(" ".join(sentences).split()) in text
+
+
+def test_the_table_has_every_group_and_the_chart_the_largest() -> None:
+    published = table([f"colour {n}" for n in range(100)], "people")
+    text = written(published, SURVEY)
+    assert len([1 for name in Reader(text).texts["bdi"] if name.startswith("colour ")]) == 100
+    assert text.count('class="bar"') == page.MOST_BARS
+    assert "The 40 largest of 100; the table below has all." in text
+
+
+def test_an_empty_release_is_a_sentence_without_chart_or_table() -> None:
+    text = written(table([], "people"), SURVEY)
+    assert "No group reached 16 people." in text
+    assert not {"svg", "table"} & set(Reader(text).tags())
+
+
+def test_a_total_is_a_table_without_a_chart() -> None:
+    text = written(Table(("people", "people_low", "people_high"), ([7], [4], [10])), TOTAL)
+    assert "svg" not in Reader(text).tags()
+    assert Reader(text).texts["td"] == ["7", "4 to 10"]
+
+
+def test_noise_from_a_seed_is_an_alarm_at_the_top() -> None:
+    text = written(table(["a"], "people"), replace(SURVEY, secure=False))
+    assert text.index("Only a test: the noise came from a seed") < text.index("<svg")
+
+
+def test_several_keys_are_one_label_and_several_columns() -> None:
+    published = Table(
+        ("city", "hue", "average", "average_low", "average_high"),
+        (["Ulm", None], ["red", "blue"], [1.5, 2.5], [1.25, 2.25], [1.75, 2.75]),
+    )
+    facts = replace(SURVEY, groups=("city", "hue"), columns=(AVERAGE,))
+    text = written(published, facts)
+    assert "Ulm · red" in Reader(text).texts["text"]
+    assert Reader(text).texts["td"] == ["2.50", "2.25 to 2.75", "1.50", "1.25 to 1.75"] or (
+        Reader(text).texts["td"] == ["1.50", "1.25 to 1.75", "2.50", "2.25 to 2.75"]
+    )
+
+
+def test_a_title_of_ones_own_is_escaped() -> None:
+    text = page.write(table(["a"], "people"), SURVEY, statement.write(SURVEY), title="<b>\x00 & co")
+    assert "&lt;b&gt;\\x00 &amp; co" in text
+
+
+def test_a_table_alone_can_be_had_for_a_notebook() -> None:
+    read = Reader(page.fragment(table([*HOSTILE], "people"), SURVEY))
+    assert read.tags()[:3] == ["div", "table", "caption"]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_browser_shows_the_page_and_runs_nothing(tmp_path: Path) -> None:
+    keys = ["<script>document.title='owned'</script>", "<img src=x onerror=\"document.title='owned'\">"]
+    path = tmp_path / "page.html"
+    path.write_text(written(table([*keys, *HOSTILE], "people"), SURVEY, figures=(figure(),)), "utf-8")
+    flags = "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
+    flags += f" --disable-component-update --disable-sync --user-data-dir={tmp_path / 'profile'}"
+    command = [str(BROWSER), *flags.split(), "--dump-dom", path.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "<title>people by hue</title>" in shown.stdout
+    assert "Refused to" not in shown.stderr
+    assert len(re.findall("<script|<img", shown.stdout)) == 0
