@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST_BARS = 40
-"""A chart draws so many of the largest groups; the table has all."""
+"""A chart draws so many of the largest groups."""
+
+MOST_ROWS = 10_000
+"""The page's table has so many rows; the release's own table has all."""
 
 _LONGEST_KEY = 120
 _LONGEST_LABEL = 28
@@ -66,17 +69,18 @@ def write(
 
 
 def fragment(published: Table, facts: Facts) -> str:
-    """Return the table alone as HTML, for a notebook or a page of one's own."""
+    """Return the table alone as HTML, for a notebook or a page of one's own; at most MOST_ROWS rows."""
     headings = [cells.visible(name) for name in facts.groups]
-    columns = [[_label(value) for value in published.column(name)] for name in facts.groups]
+    columns = [[_label(value) for value in published.column(name)[:MOST_ROWS]] for name in facts.groups]
     for column in facts.columns:
-        values, lows, highs = _numbers(published, column)
+        values, lows, highs = (numbers[:MOST_ROWS] for numbers in _numbers(published, column))
         digits = terminal.places(values, lows, highs)
         headings += [cells.visible(column.name), f"{statement.confidence(facts)} interval"]
         columns.append([cells.number(value, digits) for value in values])
         columns.append([terminal.interval(low, high, digits) for low, high in zip(lows, highs, strict=True)])
     rows = list(zip(*columns, strict=True))
-    return _table(_environment(), _title(facts), headings, rows, texts=len(facts.groups))
+    more = f" (the first {MOST_ROWS:,} of {len(published):,})" if len(published) > MOST_ROWS else ""
+    return _table(_environment(), f"{_title(facts)}{more}", headings, rows, texts=len(facts.groups))
 
 
 def _environment() -> Environment:
@@ -118,30 +122,34 @@ def _charts(published: Table, facts: Facts) -> list[dict[str, str]]:
     """Return one chart for each output column, if there are groups to compare."""
     if not facts.groups or not len(published):
         return []
-    labels = [
-        cells.cut(" · ".join(_label(value) for value in key), _LONGEST_LABEL)
-        for key in zip(*(published.column(name) for name in facts.groups), strict=True)
-    ]
-    return [_chart(published, facts, column, labels) for column in facts.columns]
+    keys = [published.column(name)[:] for name in facts.groups]
+    return [_chart(published, facts, column, keys) for column in facts.columns]
 
 
-def _chart(published: Table, facts: Facts, column: ColumnFacts, labels: list[str]) -> dict[str, str]:
+def _chart(
+    published: Table, facts: Facts, column: ColumnFacts, keys: list[Sequence[object]]
+) -> dict[str, str]:
     values, lows, highs = _numbers(published, column)
     digits = terminal.places(values, lows, highs)
+    largest = sorted(range(len(values)), key=lambda row: -terminal.as_float(values[row]))[:MOST_BARS]
     entries = [
-        svg.Bar(label, cells.number(value, digits), *map(terminal.as_float, (value, low, high)))
-        for label, value, low, high in zip(labels, values, lows, highs, strict=True)
+        svg.Bar(
+            cells.cut(" · ".join(_label(key[row]) for key in keys), _LONGEST_LABEL),
+            cells.number(values[row], digits),
+            *(terminal.as_float(numbers[row]) for numbers in (values, lows, highs)),
+        )
+        for row in largest
     ]
-    shown = sorted(entries, key=lambda entry: entry.value, reverse=True)[:MOST_BARS]
     title = f"{cells.visible(column.name)} by {' and '.join(cells.visible(name) for name in facts.groups)}"
-    note = f"The {len(shown)} largest of {len(entries):,}; the table below has all."
     drawing = svg.bars(
-        shown,
+        entries,
         name=f"chart-{facts.columns.index(column)}",
         title=title,
-        description=f"Bars of the {len(shown)} largest groups with their intervals; the table has all.",
+        description=f"Bars of the {len(entries)} largest groups with their intervals; the table has all.",
     )
-    return {"title": title, "drawing": _safe(drawing), "note": note if len(shown) < len(entries) else ""}
+    left = len(values) > len(entries)
+    note = f"The {len(entries)} largest of {len(values):,}; the table below has more." if left else ""
+    return {"title": title, "drawing": _safe(drawing), "note": note}
 
 
 def _figure(environment: Environment, figure: Figure) -> dict[str, object]:
@@ -169,8 +177,9 @@ def _table(
 def _numbers(
     published: Table, column: ColumnFacts
 ) -> tuple[Sequence[object], Sequence[object], Sequence[object]]:
-    low, high = f"{column.name}_low", f"{column.name}_high"
-    return published.column(column.name), published.column(low), published.column(high)
+    """Return values and both ends of the intervals as lists in memory."""
+    value, low, high = (published.column(column.name + end)[:] for end in ("", "_low", "_high"))
+    return value, low, high
 
 
 def _label(value: object) -> str:

@@ -43,19 +43,26 @@ def table(
     """
     if not len(published):
         return empty(facts) + "\n"
+    notes = [reading(facts), *statement.left_out(facts)]
+    below = ["", *(statement.wrapped(note, columns=width) for note in notes)]
+    return "\n".join([*lines(published, facts, width=width, plain=plain, most=most), *below]) + "\n"
+
+
+def lines(
+    published: Table, facts: Facts, *, width: int = WIDTH, plain: bool = False, most: int | None = None
+) -> list[str]:
+    """Return the lines of the table alone, its headings first; it has at least one row."""
     rows = len(published) if most is None else min(most, len(published))
     blocks = _blocks(published, facts, rows, plain)
     keys = _keys(published, facts, rows, width - max(block.width for block in blocks), plain)
     room = width - sum(_widest(column) + 2 for column in keys)
-    lines: list[str] = []
+    shown: list[str] = []
     for page in _pages(blocks, room):
-        lines += [""] if lines else []
-        lines += _page(keys, page, room, plain)
+        shown += [""] if shown else []
+        shown += _page(keys, page, room, plain)
     if rows < len(published):
-        lines.append(f"... and {len(published) - rows:,} more groups: the release's table has them all.")
-    notes = [reading(facts), *statement.left_out(facts)]
-    lines += ["", *(statement.wrapped(note, columns=width) for note in notes)]
-    return "\n".join(lines) + "\n"
+        shown.append(f"... and {len(published) - rows:,} more groups: the release's table has them all.")
+    return shown
 
 
 def empty(facts: Facts) -> str:
@@ -169,13 +176,13 @@ def _bars(block: _Block, columns: int, plain: bool) -> list[str]:
 
 def _joined(columns: list[tuple[list[str], bool]]) -> list[str]:
     """Return the columns as lines, two spaces apart; True means aligned to the right."""
-    lines = [""] * len(columns[0][0])
+    joined = [""] * len(columns[0][0])
     for number, (column, right) in enumerate(columns):
         widest = _widest(column)
         for row, text in enumerate(column):
             filled = " " * (widest - cells.width(text)) + text if right else cells.padded(text, widest)
-            lines[row] += ("  " if number else "") + filled
-    return lines
+            joined[row] += ("  " if number else "") + filled
+    return joined
 
 
 def _widest(texts: list[str]) -> int:
