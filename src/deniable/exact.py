@@ -89,6 +89,14 @@ def positive(value: object, argument: str, *, up: bool = False) -> Fraction:
     return number
 
 
+def at_least_zero(value: object, argument: str, *, up: bool = False) -> Fraction:
+    """Return `exact(value)`; refuse what is below 0."""
+    number = exact(value, argument, up=up)
+    if not number >= 0:
+        raise ParameterError(argument, value, "must be at least 0", "Give 0 or a number above it.")
+    return number
+
+
 def probability(value: object, argument: str) -> Fraction:
     """Return `exact(value)`; refuse what is not in [0, 1)."""
     number = exact(value, argument)

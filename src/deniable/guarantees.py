@@ -18,7 +18,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from deniable.errors import ParameterError
-from deniable.exact import Number, exact, probability, text
+from deniable.exact import Number, at_least_zero, probability, text
 
 
 class Neighbours(StrEnum):
@@ -44,7 +44,7 @@ class PureDP:
     epsilon: Fraction
 
     def __init__(self, *, epsilon: Number) -> None:
-        object.__setattr__(self, "epsilon", _at_least_zero(epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", at_least_zero(epsilon, "epsilon", up=True))
 
     @property
     def delta(self) -> Fraction:
@@ -63,7 +63,7 @@ class ApproxDP:
     delta: Fraction
 
     def __init__(self, *, epsilon: Number, delta: Number) -> None:
-        object.__setattr__(self, "epsilon", _at_least_zero(epsilon, "epsilon"))
+        object.__setattr__(self, "epsilon", at_least_zero(epsilon, "epsilon", up=True))
         object.__setattr__(self, "delta", probability(delta, "delta"))
 
     def __str__(self) -> str:
@@ -77,17 +77,10 @@ class ZeroConcentratedDP:
     rho: Fraction
 
     def __init__(self, *, rho: Number) -> None:
-        object.__setattr__(self, "rho", _at_least_zero(rho, "rho"))
+        object.__setattr__(self, "rho", at_least_zero(rho, "rho", up=True))
 
     def __str__(self) -> str:
         return f"rho {text(self.rho)}"
 
 
 Guarantee = PureDP | ApproxDP | ZeroConcentratedDP
-
-
-def _at_least_zero(value: object, argument: str) -> Fraction:
-    number = exact(value, argument, up=True)
-    if not number >= 0:
-        raise ParameterError(argument, value, "must be at least 0", "Give 0 or a number above it.")
-    return number
