@@ -1,0 +1,73 @@
+"""How much of what people gave was counted in full: from a noisy histogram of the groups a unit is in.
+
+Each unit is in m groups (at most max_keys are looked at) and falls into one of a few fixed classes of m,
+about equally wide on a log scale. One unit changes one class by 1. What is said here comes from the noisy
+counts alone; within a class every m is taken to be equally common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, assert_never
+
+from deniable.publish.facts import Coverage
+
+_ENOUGH = 0.9
+_FEWEST_CLASSES = 1.0
+
+
+def classes(max_keys: int, most: int = 8) -> tuple[int, ...]:
+    """Return the largest m of each class: rising, from 1 to max_keys, at most `most` of them."""
+    ends = {round(max_keys ** (place / (most - 1))) for place in range(most)}
+    return tuple(sorted(ends | {1, max_keys}))
+
+
+def described(
+    counts: Sequence[float],
+    ends: Sequence[int],
+    max_groups: int,
+    over: Literal["weight", "drop"],
+    noise: float,
+) -> Coverage | None:
+    """Return the share of all (unit, group) pairs that were counted in full, in words.
+
+    Args:    counts: noisy number of units in each class. ends: largest m of each class.
+             noise: how far off each count may be; None comes back if the total is not clearly above it.
+    """
+    number = [max(0.0, count) for count in counts]
+    if sum(number) <= 2 * noise:
+        return None
+    share = _share(number, ends, max_groups, over)
+    would = []
+    for end in ends:
+        if share < _ENOUGH and end > max_groups and (larger := _share(number, ends, end, over)) >= _ENOUGH:
+            would.append((end, _percent(larger)))
+            break
+    return Coverage(share=_percent(share), would=tuple(would))
+
+
+def _share(number: Sequence[float], ends: Sequence[int], k: int, over: Literal["weight", "drop"]) -> float:
+    counted = given = 0.0
+    first = 1
+    for units, last in zip(number, ends, strict=True):
+        each = units / (last - first + 1)
+        for m in range(first, last + 1):
+            given += each * m
+            counted += each * _in_full(m, k, over)
+        first = last + 1
+    return counted / given
+
+
+def _in_full(m: int, k: int, over: Literal["weight", "drop"]) -> int:
+    """Return how many of a unit's m groups it counts in as if there were no bound."""
+    match over:
+        case "drop":
+            return min(m, k)
+        case "weight":
+            return m if m <= k else 0
+        case other:
+            assert_never(other)
+
+
+def _percent(share: float) -> str:
+    return f"about {int(100 * share)} %"
