@@ -15,6 +15,9 @@ declared types, bounds) may appear. Facts are also kept as fields, so that a pro
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 
 class DeniableError(Exception):
     """The root: catch this to catch everything that `deniable` raises on purpose."""
@@ -39,8 +42,7 @@ class ExpressionError(ParameterError):
     def __init__(self, argument: str, value: str, column: int, problem: str, fix: str) -> None:
         self.column = column
         super().__init__(argument, value, problem, fix)
-        caret = f"\n    {value}\n    {' ' * column}^"
-        self.args = (f"{argument}: {problem}.{caret}\n{fix}",)
+        self.args = (f"{argument}: {problem}.\n{_pointed(value, column)}\n{fix}",)
 
 
 class SourceError(DeniableError):
@@ -69,7 +71,30 @@ class BudgetError(DeniableError):
 
 
 class LedgerError(DeniableError):
-    """The ledger is damaged, locked, unreadable or belongs to other data. Nothing was spent."""
+    """The ledger is damaged, locked, unreadable or belongs to other data. Nothing was spent.
+
+    Fields: `problems`, one sentence for each bad entry that `Ledger.verify` found.
+    """
+
+    def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
+        self.problems = problems
+        super().__init__(message)
+
+
+def _pointed(text: str, column: int) -> str:
+    """Return the part of the text around `column` on one line, and a caret under that column."""
+    start = 0 if len(text) <= 72 else max(column - 40, 0)
+    part = re.sub(r"\s", " ", text[start : start + 72])
+    before = ("..." if start else "") + part[: column - start]
+    line = ("..." if start else "") + part + ("..." if len(text) > start + 72 else "")
+    return f"    {line}\n    {' ' * sum(map(_width, before))}^"
+
+
+def _width(character: str) -> int:
+    """Return how many columns a terminal gives to one character."""
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def _shown(value: object) -> str:
