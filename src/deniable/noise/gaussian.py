@@ -31,19 +31,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from math import isqrt
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
 from deniable.brackets import negative_exponential
-from deniable.exact import Number
+from deniable.exact import Number, text
+from deniable.noise import lattice, tails
+from deniable.noise.lattice import falling
 from deniable.noise.sampling import Integers, sample, shifted, usable
 from deniable.noise.tables import Table
 
 _LARGEST = 1 << 112
 _DIRECT = 256
-_BLOCK_BITS = 7
+_BLOCK_BITS = 6
 _GUARD = 64
 _FAR = 1 << 32
 _MARGIN = 2.0**-30
@@ -58,7 +61,7 @@ class DiscreteGaussian:
     """
 
     def __init__(self, sigma_squared: Number) -> None:
-        self.sigma_squared = usable(sigma_squared, "sigma_squared", at_most=_LARGEST)
+        self.sigma_squared: Final = usable(sigma_squared, "sigma_squared", at_most=_LARGEST)
         sigma_bits = isqrt(int(self.sigma_squared)).bit_length() - 1
         self._low_bits = 0 if self.sigma_squared <= _DIRECT**2 else sigma_bits - _BLOCK_BITS
         self._blocks = Table(_Blocks(self.sigma_squared, 1 << self._low_bits))
@@ -67,7 +70,7 @@ class DiscreteGaussian:
             self._factor = float(1 / (2 * self.sigma_squared))
 
     def __repr__(self) -> str:
-        return f"DiscreteGaussian({self.sigma_squared})"
+        return f"DiscreteGaussian({text(self.sigma_squared)})"
 
     def __reduce__(self) -> tuple[type[DiscreteGaussian], tuple[Fraction]]:
         return DiscreteGaussian, (self.sigma_squared,)
@@ -80,6 +83,23 @@ class DiscreteGaussian:
         Raises:  ParameterError: n. NoiseError: a draw with abs(x) >= 2**62.
         """
         return sample(self, self._fill, n, bits)
+
+    def tail(self, m: int, precision: int = tails.PRECISION) -> tuple[Fraction, Fraction]:
+        """Enclose P(X >= m): low <= P <= high, high - low <= high * 2**-precision, or (0, 2**-4096).
+
+        Proof: `lattice` and `tails`. The time does not grow with sigma.
+        """
+        return tails.anywhere(self._tail, m, precision)
+
+    def quantile(self, confidence: Number) -> int:
+        """Return the least w >= 0 with P(abs(X) <= w) >= confidence (`tails`, step 3).
+
+        Raises:  ParameterError: confidence is not in [0, 1), or above 1 - 2**-4000.
+        """
+        return tails.least_width(self._tail, confidence, isqrt(int(self.sigma_squared)))
+
+    def _tail(self, m: int, precision: int) -> tuple[Fraction, Fraction]:
+        return lattice.tail(self.sigma_squared, m, precision)
 
     def _fill(self, out: Integers, bits: Bits) -> None:
         """Overwrite `out` with draws (step 3)."""
@@ -123,17 +143,17 @@ class DiscreteGaussian:
 def _odds(beyond: Integers, reach: Integers, factor: float) -> NDArray[np.float64]:
     """Return exp(-beyond * reach * factor), off by less than 2**-40; nan where the exponent is above 1/8.
 
-    x**2 - peak**2 = beyond * reach, with beyond = abs(x) - peak < 2**49 and reach = abs(x) + peak < 2**63.
+    x**2 - peak**2 = beyond * reach, with beyond = abs(x) - peak < 2**50 and reach = abs(x) + peak < 2**63.
 
     1. Both become float64 *before* they are multiplied: beyond exactly, reach within a factor 1 +- 2**-53.
        (Their product does not fit 64-bit integers once sigma is above about 2**32.) `factor` is
-       1/(2 sigma_squared) correctly rounded; two products round twice. So the exponent y <= 1/8 is off by a
-       factor within 1 +- 5 * 2**-53, that is by less than 2**-53; exp(-y) is 1-Lipschitz in y >= 0.
+       1/(2 sigma_squared) correctly rounded, and two products round: so the exponent y <= 1/8 is off by less
+       than 5 * 2**-53 / 8 < 2**-53, and exp(-y) by no more, as it is 1-Lipschitz in y >= 0.
     2. The Taylor polynomial of degree 8 cuts off less than y**9/9! <= 2**-27/362880 < 2**-45.
-    3. Its coefficients are rounded (2**-53 of each), and Horner's rule with 16 operations is off by less than
-       17 * 2**-53 times the sum of the absolute terms, at most exp(1/8) < 2 (Higham 2002, section 5.1):
-       less than 2**-47 together.
-    4. 2**-53 + 2**-45 + 2**-47 < 2**-40.
+    3. It is nested: t <- 1 - t * y / i for i = 8 ... 1, from t = 1; every t is in [7/8, 1]. A product and a
+       quotient round by 2**-53 of at most 1/8, a difference by 2**-53: so an error e of t becomes at most
+       e/8 + 1.3 * 2**-53, which never exceeds 2**-52.
+    4. 2**-53 + 2**-45 + 2**-52 < 2**-40.
     """
     y = beyond.astype(np.float64) * reach.astype(np.float64) * factor
     odds = np.ones_like(y)
@@ -186,21 +206,19 @@ def _squeeze(sigma_squared: Fraction, low_bits: int, blocks: int) -> NDArray[np.
 
 
 class _Blocks:
-    """The law of step 2. The weight of the peak at distance d from 0 is exp(-d**2 / (2 sigma_squared))."""
+    """The law of step 2. The weight of a block is f(peak), f(d) = exp(-d**2 / (2 sigma_squared))."""
 
     def __init__(self, sigma_squared: Fraction, width: int) -> None:
-        self._unit = sigma_squared.denominator, 2 * sigma_squared.numerator
+        self._sigma_squared = sigma_squared
         self._width = width
 
     def cumulative(self, precision: int) -> Iterator[tuple[int, int]]:
         """Enclose F by sums of enclosed weights over the enclosed sum of all.
 
-        The weights of each side are summed until both are below 2**(32 - working); the rest of a side is at
-        most weight / (1 - ratio), as each weight is at most `ratio` times the one before, and ratios fall.
-        What is left then has no room in the list; it is covered by a last enclosure that reaches up to 1.
+        Weights are listed until those of both sides are below 2**(32 - working). What is left has no room
+        in the list; it is covered by a last enclosure that reaches up to 1.
         """
-        working = precision + _GUARD
-        weights, rest = self._listed(working)
+        weights, rest = self._listed(precision + _GUARD)
         total_low = sum(low for low, _ in weights)
         total_high = sum(high for _, high in weights) + rest
         low = high = 0
@@ -210,28 +228,20 @@ class _Blocks:
         yield (low << precision) // total_high, 1 << precision
 
     def _listed(self, working: int) -> tuple[list[tuple[int, int]], int]:
-        """Return the enclosed weights of atoms 0, 1, ... and a bound on the sum of all later ones."""
-        one = 1 << working
-        weights: list[tuple[int, int]] = []
-        for sides in zip(self._side(0, working), self._side(1, working), strict=True):
-            if max(high for _, high, _ in sides) < _FAR:
-                return weights, sum((high << working) // (one - ratio) + 1 for _, high, ratio in sides)
-            weights += [(low, high) for low, high, _ in sides]
-        raise AssertionError("weights never end")
+        """Return the enclosed weights of atoms 0, 1, ... and a bound on the sum of all later ones.
 
-    def _side(self, start: int, working: int) -> Iterator[tuple[int, int, int]]:
-        """Yield, for d = start, start + w, ...: enclosures of the weight, and a bound on next/this.
-
-        weight(d + w) = weight(d) * ratio(d), and ratio(d + w) = ratio(d) * exp(-w**2 / sigma_squared).
+        The later ones of a side: each is at most `ratio` times the one before, and ratios fall, so they sum
+        to at most weight / (1 - ratio).
         """
-        unit, w = self._unit, self._width
-        low, high = negative_exponential(unit[0] * start * start, unit[1], working)
-        ratio = negative_exponential(unit[0] * w * (2 * start + w), unit[1], working)
-        fall = negative_exponential(unit[0] * 2 * w * w, unit[1], working)
-        while True:
-            yield low, high, ratio[1]
-            low, high = low * ratio[0] >> working, (high * ratio[1] >> working) + 1
-            ratio = ratio[0] * fall[0] >> working, (ratio[1] * fall[1] >> working) + 1
+        v, width, one = self._sigma_squared, self._width, 1 << working
+        nearest = negative_exponential(v.denominator, 2 * v.numerator, working)
+        weights: list[tuple[int, int]] = []
+        sides = falling(v, 0, width, (one, one), working), falling(v, 1, width, nearest, working)
+        for pair in zip(*sides, strict=True):
+            if max(high for _, high, _ in pair) < _FAR:
+                return weights, sum((high << working) // (one - ratio) + 1 for _, high, ratio in pair)
+            weights += [(low, high) for low, high, _ in pair]
+        raise AssertionError("weights never end")
 
     def value(self, atom: int) -> int:
         return (atom >> 1) ^ -(atom & 1)

@@ -29,14 +29,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
-from deniable.brackets import negative_exponential
-from deniable.exact import Number
+from deniable.brackets import exponential, negative_exponential
+from deniable.exact import Number, text
+from deniable.noise import tails
 from deniable.noise.sampling import Integers, sample, shifted, usable
 from deniable.noise.tables import Table
 
@@ -54,7 +55,7 @@ class DiscreteLaplace:
     """
 
     def __init__(self, scale: Number) -> None:
-        self.scale = usable(scale, "scale", at_most=_LARGEST)
+        self.scale: Final = usable(scale, "scale", at_most=_LARGEST)
         self._low_bits = max(0, int(self.scale).bit_length() - 1 - _TOP_BITS)
         self._top = Table(_Top(self.scale, self._low_bits))
         ends = _digit_ends(self._low_bits)
@@ -63,7 +64,7 @@ class DiscreteLaplace:
         ]
 
     def __repr__(self) -> str:
-        return f"DiscreteLaplace({self.scale})"
+        return f"DiscreteLaplace({text(self.scale)})"
 
     def __reduce__(self) -> tuple[type[DiscreteLaplace], tuple[Fraction]]:
         return DiscreteLaplace, (self.scale,)
@@ -75,6 +76,27 @@ class DiscreteLaplace:
         Raises:  ParameterError: n. NoiseError: a draw with abs(x) >= 2**62.
         """
         return sample(self, self._fill, n, bits)
+
+    def tail(self, m: int, precision: int = tails.PRECISION) -> tuple[Fraction, Fraction]:
+        """Enclose P(X >= m): low <= P <= high, high - low <= high * 2**-precision, or (0, 2**-4096).
+
+        For m >= 1 the sum of the geometric series is q**m / (1 + q).
+        """
+        return tails.anywhere(self._tail, m, precision)
+
+    def quantile(self, confidence: Number) -> int:
+        """Return the least w >= 0 with P(abs(X) <= w) >= confidence (`tails`, step 3).
+
+        Raises:  ParameterError: confidence is not in [0, 1), or above 1 - 2**-4000.
+        """
+        return tails.least_width(self._tail, confidence, int(self.scale))
+
+    def _tail(self, m: int, precision: int) -> tuple[Fraction, Fraction]:
+        if m > self.scale * tails.FARTHEST:
+            return Fraction(0), tails.SMALLEST
+        power = exponential(-m / self.scale, precision + 4)
+        q = exponential(-1 / self.scale, precision + 4)
+        return power[0] / (1 + q[1]), power[1] / (1 + q[0])
 
     def _fill(self, out: Integers, bits: Bits) -> None:
         """Overwrite `out` with draws (step 4)."""

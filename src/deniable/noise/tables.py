@@ -9,8 +9,9 @@ with F(k) <= U. U is written bit by bit, and no bit is drawn before it is needed
    floored), and stops at the first k whose high[k] is 2**64 - 1, the largest word; larger ones are cut there.
 3. Let `word` be the first 64 bits of U: word <= U * 2**64 < word + 1. If word < low[k], then U < F(k). If
    word > high[k], then word >= high[k] + 1 > F(k) * 2**64, so U > F(k). So if no k has
-   low[k] <= word <= high[k], the atom is the number of k with low[k] <= word: below K it is among the tabled
-   ones, and K itself is never reached, because word <= 2**64 - 1 = high[K-1] (`Table._decide`).
+   low[k] <= word <= high[k], the atom is the number of k with low[k] <= word; as both lists rise, it is
+   enough that the last such k has high[k] < word (`Table._decide`; with no such k, word 0 counts as
+   undecided, which is allowed). K itself is never decided so, because word <= 2**64 - 1 = high[K-1].
 4. A bucket is the 2**48 words with the same first 16 bits. It is settled if the number of k with
    high[k] in an earlier bucket equals the number with low[k] in this or an earlier one: then no [low[k],
    high[k]] touches it, and by step 3 every word in it means the same atom, whose value the 65,536-entry
@@ -61,6 +62,7 @@ class Table:
         low, high = _thresholds(law)
         self.low = np.array(low, np.uint64)
         self.high = np.array(high, np.uint64)
+        self._passed = np.concatenate([np.zeros(1, np.uint64), self.high])
         self._values = np.array([law.value(atom) for atom in range(len(low))], np.int16)
         self._buckets = self._settle()
 
@@ -95,7 +97,7 @@ class Table:
         words = bits.uint64(len(first)) >> np.uint64(16)
         words |= first.astype(np.uint64) << np.uint64(48)
         atoms = np.searchsorted(self.low, words, side="right")
-        undecided = np.flatnonzero(atoms != np.searchsorted(self.high, words, side="left"))
+        undecided = np.flatnonzero(words <= self._passed[atoms])
         values = self._values[np.minimum(atoms, len(self._values) - 1)].astype(np.int64)
         for place in undecided:
             values[place] = self._extend(int(words[place]), bits)
