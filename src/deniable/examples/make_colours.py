@@ -125,7 +125,7 @@ def _rows(dice: Dice) -> Iterator[list[str]]:
 def _answers(dice: Dice, single: bool) -> int:
     """Return how many rows a person has: mostly one, sometimes a few, and a few people 150."""
     roll = dice.below(10_000)
-    if single or roll < 9_300:
+    if single or roll < 9_600:
         return 1
     if roll < 9_998:
         return 2 + (roll % 10 == 0) + (roll % 30 == 0)

@@ -20,7 +20,7 @@ from deniable.publish.facts import ColumnFacts, Facts, Table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_BARS = 40
+MOST_BARS = 25
 """A chart draws so many of the largest groups."""
 
 MOST_ROWS = 10_000
