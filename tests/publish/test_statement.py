@@ -67,6 +67,8 @@ def test_rho_is_told_as_the_epsilon_that_it_implies() -> None:
         (replace(SURVEY, unit="user_id"), "Every user in colours.csv"),
         (SURVEY, "Each person counts in at most 1 group; where there are more, chance decides which."),
         (replace(SURVEY, over="weight", max_groups=3), "in more than 3 groups counts less in each"),
+        (replace(SURVEY, over="weight"), "number of people, counted by these weights and with its noise"),
+        (SURVEY, "What one person can contribute"),
         (replace(SURVEY, columns=(SPEND,)), "spend: each value is moved into 0 to 100; at most 2 of rows"),
         (replace(SURVEY, columns=(AVERAGE,)), "average: Laplace, scale 0.9091 of its sum."),
         (SURVEY, "people: Laplace, scale 0.9091, at most 3 in 95 % of cases."),

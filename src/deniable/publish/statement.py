@@ -32,13 +32,14 @@ def write(facts: Facts) -> str:
 
 def paragraphs(facts: Facts) -> list[tuple[str, list[str]]]:
     """Return the statement as headings with their sentences, those which apply."""
+    one, _ = nouns(facts.unit)
     parts = [
         ("Only a test", _insecure(facts)),
         ("Who is protected", _protected(facts)),
         ("The promise", promise(facts)),
         ("The remaining risk", _risk(facts)),
         ("What was asked", _asked(facts)),
-        ("What one unit can contribute", _contribution(facts)),
+        (f"What one {one} can contribute", _contribution(facts)),
         ("How much was counted", _coverage(facts)),
         ("What is left out", left_out(facts)),
         ("How to read the numbers", _numbers(facts)),
@@ -249,10 +250,11 @@ def left_out(facts: Facts) -> list[str]:
             ]
         case "unknown":
             assert least is not None
+            weights = ", counted by these weights and" if facts.over == "weight" else ","
             return [
                 f"A group with fewer than about {least:,} {many} is left out: one is published if its number "
-                f"of {many}, with its noise, is {least:,} or more. How many were left out is not said: that "
-                f"would itself say something."
+                f"of {many}{weights} with its noise, is {least:,} or more. How many were left out is not "
+                f"said: that would itself say something."
             ]
         case _:
             assert_never(facts.keys)
