@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import mpmath
@@ -35,6 +36,7 @@ def gaussian_weights(variance: Fraction, xs: Iterable[int]) -> list[Any]:
     return [MP.exp(-(MP.mpf(x) ** 2) / (2 * v)) for x in xs]
 
 
+@lru_cache(maxsize=64)
 def gaussian_total(variance: Fraction) -> Any:
     """The sum of exp(-x**2 / (2 variance)) over all integers, to 600 bits (sigma up to some thousands)."""
     reach = int(30 * float(variance) ** 0.5) + 30
