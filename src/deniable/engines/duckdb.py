@@ -1,0 +1,169 @@
+"""DuckDB, shut in: a private spill folder, no extensions, no look at Python variables, no loose errors.
+
+| setting                               | why                                                         |
+|---------------------------------------|-------------------------------------------------------------|
+| `temp_directory` = `SpillFolder`      | what spills is private data; it must go even after kill -9  |
+| auto-install, auto-load, community off| an extension is code from elsewhere                         |
+| `python_enable_replacements` off      | SQL must not find a caller's variables by their names       |
+| `TimeZone` = UTC                      | a result must not depend on where the machine stands        |
+| `preserve_insertion_order` off        | the order of rows is never published                        |
+| `lock_configuration` on, last         | no statement can undo the above                             |
+
+Every call runs on one worker thread while the caller waits: then Ctrl-C reaches the caller at once,
+who interrupts the query, waits for its end and lets the KeyboardInterrupt pass on. (On the caller's own
+thread DuckDB turns a Ctrl-C during an Arrow stream into an ordinary error, or does not see it.)
+
+Results are streamed as Arrow. HUGEINT leaves as DECIMAL(38, 0), never as a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Self, TypeVar
+
+import duckdb
+import pyarrow as pa
+from sqlglot import ErrorLevel, exp
+
+from deniable.engines.spill import SpillFolder
+from deniable.errors import EngineError, ParameterError
+
+Result = TypeVar("Result")
+
+_FAILURES = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError, MemoryError)
+_FAILED = (
+    "The engine failed while it read the data. Why it failed is private, so no detail is given. "
+    "Nothing was published. Check free memory and disk, and that the source can still be read."
+)
+_UNFINISHED = "A result is still being read: finish its stream before the next statement."
+_ROWS_A_BATCH = 122_880
+
+
+class DuckDB:
+    """A private in-memory database, open inside its `with` block.
+
+    Args:    memory_limit: text such as "500MB" (None: 80 % of the machine's). threads: None: one a core.
+    Raises:  ParameterError: a setting that DuckDB does not accept, on entering.
+             EngineError: any failure of a statement or a stream; one fixed message, no cause attached.
+    """
+
+    def __init__(self, memory_limit: str | None = None, threads: int | None = None) -> None:
+        self._memory_limit = memory_limit
+        self._threads = threads
+        self._views = 0
+        self._streaming = False
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            spill = stack.enter_context(SpillFolder())
+            self._connection = self._open(spill.path)
+            stack.callback(self._connection.close)
+            self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="deniable-duckdb")
+            stack.callback(self._worker.shutdown)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection itself, for `register`. Its errors are not made safe: use the methods."""
+        return self._connection
+
+    def execute(self, statement: exp.Expression | str) -> None:
+        """Run one statement to its end and drop its result."""
+        sql = _written(statement)
+        self._refuse_while_streaming()
+        self.run(lambda: self._connection.execute(sql).fetchall())
+
+    def stream(self, query: exp.Expression | str) -> pa.RecordBatchReader:
+        """Return the rows of a query as they are computed. Read it to its end before the next call."""
+        sql = _written(query)
+        self._refuse_while_streaming()
+        reader = self.run(lambda: self._connection.sql(sql).to_arrow_reader(_ROWS_A_BATCH))
+        batches = self._batches(reader)
+        next(batches)  # enter its `try`: then it ends in order even if nobody reads it
+        return pa.RecordBatchReader.from_batches(reader.schema, batches)
+
+    def view(self, stream: object) -> str:
+        """Give an object with `__arrow_c_stream__` a new name that SQL can read; return the name.
+
+        DuckDB asks the object for a fresh stream in every scan: it must be able to give more than one.
+        """
+        self._refuse_while_streaming()
+        self._views += 1
+        name = f"deniable_view_{self._views}"
+        self.run(lambda: self._connection.register(name, stream))
+        return name
+
+    def _open(self, folder: str) -> duckdb.DuckDBPyConnection:
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": folder,
+            "extension_directory": folder,
+            "secret_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "allow_persistent_secrets": "false",
+            "python_enable_replacements": "false",
+            "preserve_insertion_order": "false",
+        }
+        if self._threads is not None:
+            settings["threads"] = str(self._threads)
+        if self._memory_limit is not None:
+            settings["memory_limit"] = self._memory_limit
+        try:
+            connection = duckdb.connect(":memory:", config=settings)
+        except duckdb.Error:
+            given = f"memory_limit={self._memory_limit!r}, threads={self._threads!r}"
+            raise ParameterError(
+                "engine", given, "has a setting that DuckDB refuses", "Write memory_limit='2GB', threads=4."
+            ) from None
+        connection.execute("SET TimeZone = 'UTC'").fetchall()
+        connection.execute("SET lock_configuration = true").fetchall()
+        return connection
+
+    def _batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        self._streaming = True
+        try:
+            yield None
+            while (batch := self.run(lambda: _next(reader))) is not None:
+                yield batch
+        finally:
+            self._streaming = False
+
+    def _refuse_while_streaming(self) -> None:
+        if self._streaming:
+            raise EngineError(_UNFINISHED)
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Do work on private data in the worker thread: Ctrl-C ends it, a failure is an EngineError."""
+        future = self._worker.submit(work)
+        try:
+            return future.result()
+        except _FAILURES:
+            pass  # and raise below, where the cause is no longer attached
+        finally:
+            while not future.done():
+                self._connection.interrupt()
+                wait([future], timeout=0.05)
+        raise EngineError(_FAILED)
+
+
+def _next(reader: pa.RecordBatchReader) -> pa.RecordBatch | None:
+    try:
+        return reader.read_next_batch()
+    except StopIteration:
+        return None
+
+
+def _written(statement: exp.Expression | str) -> str:
+    if isinstance(statement, str):
+        return statement
+    return statement.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE)

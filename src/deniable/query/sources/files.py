@@ -1,0 +1,101 @@
+"""Which local files a path or a glob means, and whether they are still the same."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deniable.errors import ParameterError, SourceError
+
+TABLES = (".csv", ".tsv", ".tab", ".txt")
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+PARQUET = (".parquet", ".pq")
+
+_CHANGED = (
+    "A file of this source changed while it was read, so the result may mix old and new rows. "
+    "Nothing was published. Copy the file to a place where nothing writes, and run again."
+)
+
+
+@dataclass(frozen=True)
+class File:
+    """A file as it was when the source was opened: `path` is absolute, the rest is its identity."""
+
+    path: str
+    size: int
+    modified_ns: int
+    inode: int
+    device: int
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.path)
+
+    @property
+    def gzipped(self) -> bool:
+        return self.path.lower().endswith(".gz")
+
+    @property
+    def ending(self) -> str:
+        """Return the lower-case ending without ".gz": ".csv" for "Answers.CSV.gz"."""
+        path = self.path[:-3] if self.gzipped else self.path
+        return os.path.splitext(path)[1].lower()
+
+    def unchanged(self) -> bool:
+        """Return whether the path still leads to the same file, with the same size and time."""
+        try:
+            return self == _file(self.path)
+        except OSError:
+            return False
+
+
+def find(data: str | os.PathLike[str]) -> tuple[File, ...]:
+    """Return the files that a path or glob means, sorted by name, at least one.
+
+    A path that exists is taken as it is, even if it contains `*`, `?` or `[`.
+    Raises:  ParameterError: not text, or an address such as s3://... or https://...
+             SourceError: nothing there, a directory, or not a readable file.
+    """
+    path = os.fspath(data)
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise ParameterError("data", data, "is not a path", "Give the path of a file as text.")
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path):
+        raise ParameterError(
+            "data", data, "is not on this machine", "Download it first: only local files are read so far."
+        )
+    path = os.path.abspath(os.path.expanduser(path))
+    if os.path.lexists(path):
+        return (_readable(path),)
+    matches = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
+    if not matches:
+        kind = "No file matches" if glob.has_magic(path) else "There is no file"
+        raise SourceError(f"{kind} {os.fspath(data)!r} (looked for {path}).")
+    return tuple(_readable(match) for match in matches)
+
+
+def check_unchanged(files: Sequence[File]) -> None:
+    """Raise SourceError (one fixed message) unless every file is as it was when it was opened."""
+    if not all(file.unchanged() for file in files):
+        raise SourceError(_CHANGED)
+
+
+def _readable(path: str) -> File:
+    if os.path.isdir(path):
+        raise SourceError(f"{path} is a directory. Name its files with a glob, such as {path}/*.csv.")
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise SourceError(f"{path} is not an ordinary file. Save its content in a file first.")
+        with open(path, "rb"):
+            return _file(path)
+    except OSError as error:
+        reason = error.strerror or "it cannot be opened"
+    raise SourceError(f"{path} cannot be read: {reason.lower()}.")
+
+
+def _file(path: str) -> File:
+    found = os.stat(path)
+    return File(path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
