@@ -126,7 +126,7 @@ def test_the_table_has_every_group_and_the_chart_the_largest() -> None:
     text = written(published, SURVEY)
     assert len([1 for name in Reader(text).texts["bdi"] if name.startswith("colour ")]) == 100
     assert text.count('class="bar"') == page.MOST_BARS
-    assert "The 25 largest of 100; the table below has more." in text
+    assert "The 20 largest of 100; the table below has more." in text
 
 
 def test_a_page_of_very_many_groups_stays_small_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_the_largest_groups_are_drawn_whatever_the_order() -> None:
     published = table([f"colour {n}" for n in range(100)], "people")
     backwards = Table(published.names, tuple(list(column)[::-1] for column in published.columns))
     labels = [text for text in Reader(written(backwards, SURVEY)).texts["text"] if text.startswith("colour")]
-    assert labels == [f"colour {n}" for n in range(25)]
+    assert labels == [f"colour {n}" for n in range(20)]
 
 
 def test_an_empty_release_is_a_sentence_without_chart_or_table() -> None:

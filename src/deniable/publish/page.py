@@ -20,8 +20,8 @@ from deniable.publish.facts import ColumnFacts, Facts, Table
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_BARS = 25
-"""A chart draws so many of the largest groups."""
+MOST_BARS = 20
+"""A chart draws so many of the largest groups: it fits a printed page below its heading."""
 
 MOST_ROWS = 10_000
 """The page's table has so many rows; the release's own table has all."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-_ROW = 38
+_ROW = 34
 _PLOT_HEIGHT = 300
 _LEFT, _RIGHT = 13.0, 97.0
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -75,18 +75,18 @@ def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> 
 
 
 def _bar(entry: Bar, top: int, place: Callable[[float], float]) -> str:
-    base = top + 15
+    base = top + 14
     parts = [
         element("text", words(entry.label), class_="label", x="0", y=base),
         element("text", words(entry.shown), class_="number", x="100%", y=base, text_anchor="end"),
-        element("rect", class_="track", x="0", y=top + 21, width="100%", height=11, rx=2),
+        element("rect", class_="track", x="0", y=top + 19, width="100%", height=10, rx=2),
     ]
     if math.isfinite(entry.value):
         left, right = sorted((place(0), place(entry.value)))
         size = {"x": _percent(left), "width": _percent(max(right - left, 0.2))}
-        parts.append(element("rect", class_="bar", y=top + 21, height=11, rx=2, **size))
+        parts.append(element("rect", class_="bar", y=top + 19, height=10, rx=2, **size))
     if math.isfinite(entry.low) and math.isfinite(entry.high):
-        parts.append(_line(place(entry.low), top + 26.5, place(entry.high), top + 26.5, "whisker"))
+        parts.append(_line(place(entry.low), top + 24, place(entry.high), top + 24, "whisker"))
     return element("g", element("title", words(f"{entry.label}: {entry.shown}")), *parts)
 
 
