@@ -226,6 +226,37 @@ def test_values_drawn_ahead_are_handed_out_once_even_to_a_caller_that_comes_in_b
     assert len(set(outer + inner)) == len(outer) + len(inner) == 40008
 
 
+class Interrupted:
+    """A sampler whose look-up is interrupted: at each of its hashes another draw for it comes in between."""
+
+    def __init__(self, source: SystemBits) -> None:
+        self.source = source
+        self.between: list[int] = []
+        self.inside = True
+
+    def __hash__(self) -> int:
+        if not self.inside:
+            self.inside = True
+            self.between += self.source.ahead(self, 1, self.draw).tolist()
+            self.inside = False
+        return 1
+
+    def draw(self, n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return self.source.uint64(n).view(np.int64)
+
+
+def test_values_drawn_ahead_are_handed_out_once_even_if_the_look_up_is_interrupted() -> None:
+    source = SystemBits()
+    sampler = Interrupted(source)
+    drawn = source.ahead(sampler, 1, sampler.draw).tolist()
+    sampler.inside = False
+    for _ in range(300):
+        drawn += source.ahead(sampler, 1, sampler.draw).tolist()
+    drawn += sampler.between
+    assert len(sampler.between) >= 300
+    assert len(set(drawn)) == len(drawn)
+
+
 def test_what_was_drawn_ahead_cannot_be_reached_from_a_result() -> None:
     source = SystemBits()
     drawn = source.ahead(SAMPLER, 4, lambda n: np.arange(n, dtype=np.int64))

@@ -339,9 +339,12 @@ def test_tiny_variances_draw_zero() -> None:
         assert not DiscreteGaussian(variance).sample(100_000, bits=SystemBits()).any()
 
 
-@pytest.mark.parametrize(("block", "raises"), [(4095, False), (4096, True), (-4096, False), (-4097, True)])
+@pytest.mark.parametrize(
+    ("block", "raises"),
+    [(4095, False), (4096, True), (-4096, False), (-4097, True), (16384, True), (-16384, True)],
+)
 def test_the_range_ends_at_two_to_the_62(block: int, raises: bool) -> None:
-    """Sigma 2**56 has blocks of 2**50."""
+    """Sigma 2**56 has blocks of 2**50; 16384 of them would wrap to 0."""
     sampler: Any = DiscreteGaussian(2**112)
     assert sampler._low_bits == 50
     sampler._blocks = Given(np.array([block], np.int16))
