@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from deniable.errors import ParameterError
-from deniable.query.expressions.read import Reader
+from deniable.query.expressions.read import Reader, looped
 from deniable.query.expressions.scan import DEEPEST_TREE, levels, scan, too_deep
 from deniable.query.expressions.values import Value, attempt, seal
 from deniable.query.schema import Schema, Type
@@ -81,8 +81,9 @@ def _expression(text: object, schema: Schema, argument: str, *, condition: bool)
         fix = "Write it as text, for example \"age >= 18 AND city = 'Rome'\"."
         raise ParameterError(argument, text, "must be an expression in text", fix)
     written, node = scan(argument, text)
-    reader = Reader(written, schema)
-    value = reader.alone(node)
+    if levels(node, looped) > DEEPEST_TREE:
+        raise too_deep(written, 0)
+    value = Reader(written, schema).alone(node)
     if value.type is None:
         raise written.wrong(value.place, "NULL alone has no type", "Write for example CAST(NULL AS text).")
     if condition and value.type is not Type.BOOLEAN:

@@ -19,6 +19,7 @@ _NAMES = {
     "BOOLEAN": Type.BOOLEAN,
     "DATE": Type.DATE,
     "TIMESTAMP": Type.TIMESTAMP,
+    "TIMESTAMPNTZ": Type.TIMESTAMP,
     "DATETIME": Type.TIMESTAMP,
 }
 _FROM = {

@@ -104,7 +104,7 @@ class Reader:
 
     def _piece(self, node: exp.Expression) -> Value:
         self._check(node)
-        written, place = self._written, place_of(node)
+        written, place = self._written, self._place(node)
         match node:
             case exp.Paren():
                 return replace(self.read(node.this), literal=None, column=None)
@@ -159,12 +159,12 @@ class Reader:
         literal = node.this if isinstance(node, exp.Neg) else node
         if not isinstance(literal, exp.Literal | exp.Boolean | exp.Cast):
             fix = "Write the values out, or compare with = and OR."
-            raise self._written.wrong(place_of(node), "IN takes literal values", fix)
+            raise self._written.wrong(self._place(node), "IN takes literal values", fix)
         return self.read(node)
 
     def _call(self, node: exp.Expression) -> Value:
-        written, place = self._written, place_of(node)
-        name = node.this if isinstance(node.this, str) else node.this.sql("duckdb")
+        written, place = self._written, self._place(node)
+        name = node.this if isinstance(node.this, str) else node.this.name
         if name.lower() not in functions.OFFERED:
             raise unknown(written, name, functions.OFFERED, place)
         return functions.apply(written, name, [self.read(argument) for argument in node.expressions], place)
@@ -184,6 +184,12 @@ class Reader:
         tree = exp.Case(ifs=ifs, default=None if default is None else ready[-1].tree)
         size = 1 + _size(conditions) + _size(ready)
         return Value(tree, to, place_of(node), size)
+
+    def _place(self, node: exp.Expression) -> int:
+        """Return where a node starts; sqlglot notes no place for NULL, TRUE and FALSE."""
+        if isinstance(node, exp.Null | exp.Boolean) and isinstance(node.parent, exp.Expression):
+            return self._written.nearest(r"\b(null|true|false)\b", place_of(node.parent))
+        return place_of(node)
 
     def _when(self, subject: exp.Expression | None, node: exp.Expression) -> Value:
         """Return one condition: what stands after WHEN, or `subject` = that."""
@@ -231,6 +237,11 @@ def _number(value: Value) -> Value:
 
 def _size(values: Sequence[Value]) -> int:
     return sum(value.size for value in values)
+
+
+def looped(node: exp.Expression, below: exp.Expression) -> bool:
+    """Whether `Reader.read` walks from one to the other in a loop and not by recursion."""
+    return type(node) in _CHAINS and type(below) in _CHAINS and below is node.this
 
 
 def place_of(node: exp.Expression) -> int:

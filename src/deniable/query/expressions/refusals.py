@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
 
 from deniable.errors import ExpressionError
@@ -18,6 +16,8 @@ _REASONS = {
     "Select": ("a query asks about other rows", _ROWS),
     "Subquery": ("a subquery asks about other rows", _ROWS),
     "Exists": ("EXISTS asks about other rows", _ROWS),
+    "Any": ("ANY asks about other rows", _ROWS),
+    "All": ("ALL asks about other rows", _ROWS),
     "Window": ("OVER looks at other rows", _ROWS),
     "Filter": ("FILTER belongs to an aggregate", _ROWS),
     "IgnoreNulls": ("this belongs to an aggregate", _ROWS),
@@ -67,6 +67,8 @@ _MARKS = {
     "Select": r"\bselect\b",
     "Subquery": r"\bselect\b",
     "Exists": r"\bexists\b",
+    "Any": r"\bany\b",
+    "All": r"\ball\b",
     "Window": r"\bover\b",
     "In": r"\bin\b",
     "Array": r"\[",
@@ -97,24 +99,16 @@ def refused(
         return written.wrong(place, "a column has no table name before it", fix)
     if isinstance(node, exp.In):
         return written.wrong(
-            _mark(written, "In", place),
+            written.nearest(_MARKS["In"], place),
             "IN takes literal values",
             "Write the values out: IN ('red', 'blue').",
         )
     kind = type(node).__name__
-    place = _mark(written, kind, place)
+    if kind in _MARKS:
+        place = written.nearest(_MARKS[kind], place)
     known = _REASONS.get(kind)
     if known is not None and argument is None:
         return written.wrong(place, *known)
     what = kind.upper() if argument is None else f"{argument.upper()} in {kind.upper()}"
     fix = "Use the operators and functions that row-wise expressions offer; the documentation lists them."
     return written.wrong(place, f"{what} is not offered", fix)
-
-
-def _mark(written: Text, kind: str, place: int) -> int:
-    """Return the place of the word that makes the node what it is; the nearest one, if it has a word."""
-    word = _MARKS.get(kind)
-    found = (
-        [] if word is None else [match.start() for match in re.finditer(word, written.text, re.IGNORECASE)]
-    )
-    return min(found, key=lambda start: abs(start - place), default=place)

@@ -47,6 +47,11 @@ class Text:
         """Return the error that points at `place`."""
         return ExpressionError(self.argument, self.text, place, problem, fix)
 
+    def nearest(self, pattern: str, place: int) -> int:
+        """Return where the pattern is found nearest to `place`; `place` itself if nowhere."""
+        found = [match.start() for match in re.finditer(pattern, self.text, re.IGNORECASE)]
+        return min(found, key=lambda start: abs(start - place), default=place)
+
 
 class _Parser(DuckDB.Parser):  # type: ignore[valid-type, misc]
     """DuckDB's grammar with all functions left alike: a name and its arguments."""
@@ -149,7 +154,7 @@ def _check_depth(written: Text, tokens: Sequence[Token]) -> None:
 
 
 def too_deep(written: Text, place: int) -> ExpressionError:
-    fix = f"Nest at most {DEEPEST} deep; a derived column can hold a part of it."
+    fix = f"Nest at most {DEEPEST} deep, in shorter chains; a derived column can hold a part of it."
     return written.wrong(place, "is nested too deeply", fix)
 
 
@@ -162,8 +167,6 @@ def _parse(written: Text, tokens: Sequence[Token]) -> exp.Expression:
         raise too_deep(written, 0) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Expression):
         raise written.wrong(0, "is not one expression", _EXAMPLE)
-    if levels(trees[0], _read_in_a_loop) > DEEPEST_TREE:
-        raise too_deep(written, 0)
     return trees[0]
 
 
@@ -175,10 +178,6 @@ def levels(tree: exp.Expression, looped: Callable[[exp.Expression, exp.Expressio
         deepest = max(deepest, level)
         waiting += [(part, level if looped(node, part) else level + 1) for part in node.iter_expressions()]
     return deepest
-
-
-def _read_in_a_loop(node: exp.Expression, below: exp.Expression) -> bool:
-    return isinstance(node, exp.Binary) and isinstance(below, exp.Binary) and below is node.this
 
 
 def _unreadable(written: Text, tokens: Sequence[Token], error: ParseError) -> ExpressionError:
