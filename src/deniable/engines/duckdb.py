@@ -4,6 +4,7 @@
 |---------------------------------------|-------------------------------------------------------------|
 | `temp_directory` = `SpillFolder`      | what spills is private data; it must go even after kill -9  |
 | auto-install, auto-load, community off| an extension is code from elsewhere                         |
+| `custom_extension_repository` = folder| nor is it asked for over the network                        |
 | `python_enable_replacements` off      | SQL must not find a caller's variables by their names       |
 | `TimeZone` = UTC                      | a result must not depend on where the machine stands        |
 | `preserve_insertion_order` off        | the order of rows is never published                        |
@@ -106,6 +107,7 @@ class DuckDB:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "temp_directory": folder,
             "extension_directory": folder,
+            "custom_extension_repository": folder,
             "secret_directory": folder,
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",

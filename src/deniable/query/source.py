@@ -8,8 +8,9 @@ Arrow streams because they are both, and as a stream they would quietly be pulle
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from deniable.errors import ParameterError, SourceError
 from deniable.query.schema import Schema, Type, declared
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from deniable.engines.duckdb import DuckDB
+
+_ACCEPTED = (
+    "Give the path of a CSV, JSON lines or Parquet file, a pandas or Polars frame, "
+    "a PyArrow table or a DuckDB relation."
+)
 
 
 class Source(Protocol):
@@ -38,7 +44,8 @@ class Source(Protocol):
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return a SELECT of exactly these columns, by the schema's names, typed as `Type` says.
 
-        Every value that does not fit is NULL. The order of the rows means nothing.
+        Every value that does not fit is NULL. The order of the rows means nothing. Without columns: one
+        column of ones, a row each.
         Raises:  ParameterError: a column that does not exist or cannot be delivered.
                  EngineError: the source failed while it was read.
         """
@@ -59,34 +66,60 @@ def resolve(data: object, *, types: Mapping[str, str] | None = None, delimiter: 
     if isinstance(data, (str, os.PathLike)):
         return _from_path(data, wanted, delimiter)
     if delimiter is not None:
-        raise ParameterError("delimiter", delimiter, "is only for delimited text files", "Leave it out.")
+        raise _no_delimiter(delimiter)
     return _from_object(data, wanted)
 
 
 def _from_path(data: str | os.PathLike[str], wanted: Mapping[str, Type], delimiter: str | None) -> Source:
     found = files.find(data)
-    endings = {file.ending for file in found}
-    label = str(os.fspath(data))
-    if endings <= set(files.TABLES) or (delimiter is not None and len(endings) == 1):
-        from deniable.query.sources.delimited import delimited
+    label = os.fspath(data)
+    match files.kind(found, delimited=delimiter is not None):
+        case "delimited":
+            from deniable.query.sources.delimited import delimited
 
-        return delimited(found, label, wanted, delimiter)
-    if delimiter is not None:
-        raise ParameterError("delimiter", delimiter, "is only for delimited text files", "Leave it out.")
-    if endings <= set(files.PARQUET) and not any(file.gzipped for file in found):
-        from deniable.query.sources.parquet import parquet
+            return delimited(found, label, wanted, delimiter)
+        case "json lines" | "parquet" if delimiter is not None:
+            raise _no_delimiter(delimiter)
+        case "json lines":
+            from deniable.query.sources.jsonlines import json_lines
 
-        return parquet(found, label, wanted)
-    raise SourceError(f"{label} is of no kind that can be read.")
+            return json_lines(found, label, wanted)
+        case "parquet":
+            from deniable.query.sources.parquet import parquet
+
+            return parquet(found, label, wanted)
 
 
-def _from_object(data: object, wanted: Mapping[str, Type]) -> Source:
-    import pyarrow as pa
+def _from_object(data: Any, wanted: Mapping[str, Type]) -> Source:
+    if _is(data, "duckdb", "DuckDBPyRelation"):
+        from deniable.query.sources.relation import from_relation
 
-    from deniable.query.sources import arrow
+        return from_relation(data, wanted)
+    if any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(data).__mro__):
+        raise SourceError(
+            "Spark frames cannot be protected yet. Write the frame to Parquet files and protect those: "
+            "frame.write.parquet('survey'), then the path 'survey/*.parquet'."
+        )
+    if _is(data, "pandas", "DataFrame"):
+        from deniable.query.sources.pandas import from_pandas
 
-    if isinstance(data, pa.Table):
-        return arrow.from_table(data, wanted)
-    if hasattr(data, "__arrow_c_stream__"):
-        return arrow.from_stream(data, wanted)
-    raise ParameterError("data", type(data).__name__, "is no table", "Give a path.")
+        return from_pandas(data, wanted)
+    if _is(data, "polars", "DataFrame") or _is(data, "polars", "LazyFrame"):
+        from deniable.query.sources.polars import from_polars
+
+        return from_polars(data, wanted)
+    if hasattr(data, "__arrow_c_stream__") and not _is(data, "pandas", "Series"):
+        from deniable.query.sources.arrow import from_arrow
+
+        return from_arrow(data, wanted)
+    raise ParameterError("data", type(data).__name__, "is not a table that can be protected", _ACCEPTED)
+
+
+def _is(data: object, module: str, name: str) -> bool:
+    """Return whether `data` is of this class, without importing its module: an object has done so."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(data, kind)
+
+
+def _no_delimiter(delimiter: object) -> ParameterError:
+    return ParameterError("delimiter", delimiter, "is only for delimited text files", "Leave it out.")

@@ -6,13 +6,17 @@ that a type which the engine does not know is no obstacle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
 from deniable.engines.duckdb import DuckDB
+from deniable.errors import SourceError
 from deniable.query.schema import Schema, Type
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
 
@@ -54,11 +58,17 @@ class ArrowSource:
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the table anew."""
         asked = chosen(self.schema, columns)
-        table = plain(engine.run(lambda: self.read([column.name for column in asked])))
+        table = engine.run(lambda: self._read([column.name for column in asked]))
         return select(asked, lambda column: typed(self.fields, column), engine.view(Batches(table)))
 
     def check_unchanged(self) -> None:
         """Do nothing: a table in memory has no identity that could be compared."""
+
+    def _read(self, names: Sequence[str]) -> pa.Table:
+        if names:
+            return plain(self.read(names))
+        rows = self.read([self.fields[0].name]).num_rows  # a table of no columns would have no rows
+        return pa.table({"row": pa.nulls(rows, pa.int8())})
 
 
 class Batches:
@@ -75,38 +85,64 @@ class Batches:
 
 
 class Once:
-    """A stream that can be read only once: copied when it is first needed, then kept."""
+    """A stream that can be read only once: copied when it is first needed, then kept.
+
+    A stream that failed half way stays failed: what is left of it would look like a whole, smaller table.
+    """
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
-        self._reader = reader
+        self._reader: pa.RecordBatchReader | None = reader
         self._table: pa.Table | None = None
+        self._lock = threading.Lock()
 
     def read(self, names: Sequence[str]) -> pa.Table:
-        if self._table is None:
-            self._table = self._reader.read_all()
-        return self._table.select(list(names))
+        """Return the columns. Raises: RuntimeError: an earlier read failed."""
+        with self._lock:
+            if self._table is None:
+                reader, self._reader = self._reader, None
+                if reader is None:
+                    raise RuntimeError("this stream has failed before")
+                self._table = reader.read_all()
+            return self._table.select(list(names))
 
 
-def from_table(table: pa.Table, types: Mapping[str, Type]) -> ArrowSource:
-    """Return the source of a PyArrow table, which is not copied."""
-    return arrow_source("a PyArrow table", table.schema, types, lambda names: table.select(list(names)))
+def from_arrow(data: Any, types: Mapping[str, Type]) -> ArrowSource:
+    """Return the source of a PyArrow table (not copied) or of anything with `__arrow_c_stream__`.
 
-
-def from_stream(stream: object, types: Mapping[str, Type]) -> ArrowSource:
-    """Return the source of anything with `__arrow_c_stream__`. It is read when rows are first needed."""
-    reader = pa.RecordBatchReader.from_stream(stream)
-    return arrow_source("an Arrow stream", reader.schema, types, Once(reader).read)
+    A stream is read when rows are first needed.
+    Raises:  SourceError: not a stream of tables, no columns, or two with one name. ParameterError: types.
+    """
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
+        label, schema, read = "a PyArrow table", table.schema, lambda names: table.select(list(names))
+    else:
+        reader = _reader(data)
+        label, schema, read = "an Arrow stream", reader.schema, Once(reader).read
+    return arrow_source(label, fields_of(schema), types, read)
 
 
 def arrow_source(
-    label: str, schema: pa.Schema, types: Mapping[str, Type], read: Callable[[Sequence[str]], pa.Table]
+    label: str, fields: Sequence[Field], types: Mapping[str, Type], read: Callable[[Sequence[str]], pa.Table]
 ) -> ArrowSource:
-    """Return the source of Arrow columns.
+    """Return the source of columns which `read` delivers by name.
 
     Raises:  SourceError: no columns, or two with one name. ParameterError: types.
     """
-    fields = tuple(Field(field.name, kind_of(field.type)) for field in schema)
-    return ArrowSource(label, schema_of(fields, types, label), fields, read)
+    return ArrowSource(label, schema_of(fields, types, label), tuple(fields), read)
+
+
+def fields_of(schema: pa.Schema) -> tuple[Field, ...]:
+    """Return the names of an Arrow schema with the DuckDB types that they arrive as."""
+    return tuple(Field(field.name, kind_of(field.type)) for field in schema)
+
+
+def _reader(data: object) -> pa.RecordBatchReader:
+    reader = None
+    with contextlib.suppress(pa.ArrowException, TypeError, ValueError, RuntimeError, OSError):
+        reader = pa.RecordBatchReader.from_stream(data)
+    if reader is None:
+        raise SourceError("The Arrow stream cannot be opened as a table with columns. Give a whole table.")
+    return reader
 
 
 def kind_of(kind: pa.DataType) -> str:
@@ -138,8 +174,3 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_decimal(kind):
         return pa.decimal128(kind.precision, kind.scale)
     return kind
-
-
-def rows_of(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatchReader:
-    """Return batches as a reader."""
-    return pa.RecordBatchReader.from_batches(schema, batches)

@@ -8,12 +8,13 @@ import re
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from deniable.errors import ParameterError, SourceError
 
-TABLES = (".csv", ".tsv", ".tab", ".txt")
-JSON_LINES = (".jsonl", ".ndjson", ".json")
-PARQUET = (".parquet", ".pq")
+_DELIMITED = {".csv", ".tsv", ".tab", ".txt"}
+_JSON_LINES = {".jsonl", ".ndjson", ".json"}
+_PARQUET = {".parquet", ".pq"}
 
 _CHANGED = (
     "A file of this source changed while it was read, so the result may mix old and new rows. "
@@ -75,6 +76,29 @@ def find(data: str | os.PathLike[str]) -> tuple[File, ...]:
         kind = "No file matches" if glob.has_magic(path) else "There is no file"
         raise SourceError(f"{kind} {os.fspath(data)!r} (looked for {path}).")
     return tuple(_readable(match) for match in matches)
+
+
+def kind(files: Sequence[File], *, delimited: bool) -> Literal["delimited", "json lines", "parquet"]:
+    """Return how files are to be read, by their endings (".gz" aside) alone.
+
+    Args:    delimited: a delimiter was given, so that an unknown ending is delimited text.
+    Raises:  SourceError: the files are of several kinds, or of one that is not known.
+    """
+    endings = {file.ending for file in files}
+    if endings <= _DELIMITED:
+        return "delimited"
+    if endings <= _JSON_LINES:
+        return "json lines"
+    if endings <= _PARQUET and not any(file.gzipped for file in files):
+        return "parquet"
+    if delimited and not endings & (_JSON_LINES | _PARQUET):
+        return "delimited"
+    known = ", ".join((*sorted(_DELIMITED), *sorted(_JSON_LINES)))
+    raise SourceError(
+        f"The kind of {files[0].name} is told by its ending, which is none of {known} "
+        "(these also with .gz), .parquet, .pq, or differs from that of the other files. "
+        "Rename it, or pass delimiter=',' if it is delimited text."
+    )
 
 
 def check_unchanged(files: Sequence[File]) -> None:
