@@ -1,0 +1,288 @@
+"""The SQL that turns private rows into one bounded integer for each group and measure.
+
+| statement   | rows of the result                                                                         |
+|-------------|--------------------------------------------------------------------------------------------|
+| `pairs`     | one for each (unit, group): what the unit has there, as bounded integers. Reads the source. |
+| `widths`    | one for each unit: m, the number of its groups                                             |
+| `histogram` | one for each m (cut at max_keys): how many units have it                                   |
+| `answer`    | one for each group: the sums over units, cut down by weights or by dropping                 |
+| `per_row`   | the same where every row is its own unit: straight from the source                          |
+| `in_full`   | one for each declared key, absent ones 0                                                   |
+
+What one unit can change, in the order of SQL.
+1. `_rows`: a row without a unit is dropped; a row whose key is not declared is dropped, if keys are. X is
+   made and clamped row by row (`rounding.steps`). A row with a missing value stays: the unit is in the group.
+2. `pairs`: by (unit, group), n = rows that have a value, S = sum of X. Counts are cut at R = max_rows. With
+   n > R a total is trunc(S R / n). Whatever came before, the last step is a clamp to +-`measure.bound`.
+   With S = q n + r truncated, S R / n = q R + r R / n and both terms have the sign of S, so
+   trunc(S R / n) = q R + trunc(r R / n) (`_shared`). It fits BIGINT: S is saturated at 2^62 and n at 2^62 / R
+   (which changes nothing below 2^31 rows of one unit in one group), so |r R| < n R <= 2^62 and, as n >= R,
+   |q R| <= |S|. Where one X can exceed 2^31 the same is done in HUGEINT.
+3. `widths`, `_weighted`: m counts the groups of the unit after step 1. More than max_keys: a unit keeps those
+   whose salted hash is among its max_keys smallest. In each it counts W[min(m, max_keys)].
+   `_dropped`: it keeps those among its k smallest hashes, and counts `one` in each.
+   A group is kept if at most k hashes of its unit are not above its own: never more than k, equal hashes or
+   not. The choice depends on the unit's own groups and on the salt, not on other units or on the order of
+   rows. The salt is hashed together with unit and group, and hashed again: combined last, it would only flip
+   bits of one fixed order, and some groups of a unit could never be kept together.
+4. `_sum`: products and sums in HUGEINT, which 2^44 (unit, group) pairs of size 2^62 * 2^20 do not fill;
+   saturated at +-2^62, which moves two sums no further apart; an empty sum is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from sqlglot import exp
+
+from deniable.query import rounding
+from deniable.query.measures import LIMIT, Contributions, Count, Measure, Total, Units
+from deniable.query.rounding import sql
+
+PAIRS, WIDTHS, WEIGHTS, KEYS = "deniable_pairs", "deniable_widths", "deniable_weights", "deniable_keys"
+_SHORT = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """One question and its bounds: all that the SQL is made from. Public, but for the salt.
+
+    rows: the source. kinds: the DuckDB type of each of its columns. unit: None if every row is its own unit.
+    keyed: declared keys are in the table `KEYS`.
+    """
+
+    rows: exp.Query
+    kinds: Mapping[str, str]
+    unit: str | None
+    groups: tuple[str, ...]
+    keyed: bool
+    measures: tuple[Measure, ...]
+    contributions: Contributions
+    salt: str
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What a group is called inside: the place of its declared key, or its key columns."""
+        return ("place",) if self.keyed else tuple(f"g{i}" for i in range(len(self.groups)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the answer that hold measures."""
+        return tuple(f"m{i}" for i in range(len(self.measures)))
+
+
+def pairs(question: Bounding) -> exp.Select:
+    """Return for each (unit, group) the bounded integer of every measure but `Units`, which is 1."""
+    by = ["unit", *question.keys]
+    inner = exp.select(*by, *_counted(question)).from_(_rows(question).subquery("source")).group_by(*by)
+    outer = exp.select(*by).from_(inner.subquery("counted"))
+    for place, measure in enumerate(question.measures):
+        if not isinstance(measure, Units):
+            outer = outer.select(_named(_bounded(place, measure), f"v{place}"))
+    return outer
+
+
+def widths() -> exp.Select:
+    """Return m, the number of groups, for each unit."""
+    return exp.select("unit", "count(*) AS m").from_(PAIRS).group_by("unit")
+
+
+def histogram(max_keys: int) -> exp.Select:
+    """Return how many units are in m groups, m cut at max_keys."""
+    return exp.select(f"least(m, {max_keys}) AS m", "count(*) AS units").from_(WIDTHS).group_by("1")
+
+
+def answer(question: Bounding) -> exp.Select:
+    """Return the keys and the un-noised integers m0, m1, ... of every group that has a unit."""
+    match question.contributions.over:
+        case _ if not question.groups:
+            kept, weighted = exp.select("*").from_(PAIRS), False
+        case "drop":
+            kept, weighted = _dropped(question, question.contributions.groups), False
+        case "weight":
+            kept, weighted = _weighted(question), True
+        case other:
+            assert_never(other)
+    sums = [_weighed(place, m, question, weighted) for place, m in enumerate(question.measures)]
+    return _by_group(question, sums, kept)
+
+
+def per_row(question: Bounding) -> exp.Select:
+    """Return the same where every row is a unit of its own, in one group: nothing to cut."""
+    sums = []
+    for place, measure in enumerate(question.measures):
+        count = _count(place, measure, question)
+        total = sql("SUM(:x)", x=exp.column(f"x{place}")) if isinstance(measure, Total) else count
+        sums.append(sql("CAST(:sum AS HUGEINT) * :one", sum=total, one=question.contributions.one))
+    return _by_group(question, sums, _rows(question))
+
+
+def declared(names: Sequence[str], kinds: Mapping[str, str], view: str) -> exp.Select:
+    """Return the declared keys with their place, and beside each, as h0, h1, ..., how the source writes it.
+
+    A key that the column's type cannot hold is NULL there, so no row equals it.
+    """
+    keys = exp.select("place").from_(view)
+    for i, name in enumerate(names):
+        kind = rounding.key_type(kinds[name])
+        typed = sql(f"TRY_CAST(:g AS {kind})", g=exp.column(f"g{i}"))
+        same = sql("CASE WHEN :typed = :g THEN :typed END", typed=typed, g=exp.column(f"g{i}"))
+        held = typed if kind == "FLOAT" else same
+        keys = keys.select(f"g{i}", _named(rounding.key(held, kind), f"h{i}"))
+    return keys
+
+
+def in_full(question: Bounding, groups: exp.Select) -> exp.Select:
+    """Return every declared key in its order with the integers of `groups`, 0 where that has none."""
+    found = exp.select(*(f"{KEYS}.g{i}" for i in range(len(question.groups)))).from_(KEYS)
+    for name in question.names:
+        found = found.select(_named(sql("COALESCE(:m, 0)", m=exp.column(name, table="found")), name))
+    return found.join(groups.subquery("found"), using="place", join_type="left").order_by(f"{KEYS}.place")
+
+
+def _rows(question: Bounding) -> exp.Select:
+    """Return unit, group and value of every row that counts: step 1."""
+    rows = exp.select("1 AS present").from_(question.rows.subquery("source"))
+    if question.unit is not None:
+        unit = rounding.unit(_source(question.unit), question.kinds[question.unit])
+        rows = rows.select(_named(unit, "unit")).where(sql(":unit IS NOT NULL", unit=unit))
+    keys = [rounding.key(_source(name), question.kinds[name]) for name in question.groups]
+    if question.keyed:
+        same = [
+            sql(":key = :held", key=key, held=exp.column(f"h{i}", table=KEYS)) for i, key in enumerate(keys)
+        ]
+        rows = rows.join(KEYS, on=exp.and_(*same)).select(f"{KEYS}.place")
+    else:
+        rows = rows.select(*(_named(key, f"g{i}") for i, key in enumerate(keys)))
+    values = {place: value for place, m in enumerate(question.measures) if (value := _value(m, question))}
+    return rows.select(*(_named(value, f"x{place}") for place, value in values.items()))
+
+
+def _source(name: str) -> exp.Column:
+    return exp.column(name, table="source", quoted=True)
+
+
+def _value(measure: Measure, question: Bounding) -> exp.Expression | None:
+    """Return what a row gives to a measure, NULL if missing; None if nothing of the row is needed."""
+    match measure:
+        case Total():
+            return rounding.steps(_source(measure.column), question.kinds[measure.column], measure)
+        case Count() if measure.column is not None and _total_of(measure.column, question) is None:
+            return rounding.value(_source(measure.column), question.kinds[measure.column])
+        case _:
+            return None
+
+
+def _total_of(column: str, question: Bounding) -> int | None:
+    """Return the place of a total of the same column: what is missing there is missing for a count too."""
+    for place, measure in enumerate(question.measures):
+        if isinstance(measure, Total) and measure.column == column:
+            return place
+    return None
+
+
+def _counted(question: Bounding) -> list[exp.Alias]:
+    """Return, for each (unit, group), rows n of every measure and sums s of totals: unbounded as yet."""
+    found = []
+    for place, measure in enumerate(question.measures):
+        if not isinstance(measure, Units):
+            found.append(_named(_count(place, measure, question), f"n{place}"))
+        if isinstance(measure, Total):
+            found.append(_named(sql("SUM(:x)", x=exp.column(f"x{place}")), f"s{place}"))
+    return found
+
+
+def _named(value: exp.Expression, name: str) -> exp.Alias:
+    return exp.Alias(this=value, alias=exp.to_identifier(name))
+
+
+def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
+    match measure:
+        case Units() | Count(column=None):
+            return sql("COUNT(*)")
+        case Count():
+            assert measure.column is not None
+            total = _total_of(measure.column, question)
+            return sql("COUNT(:x)", x=exp.column(f"x{place if total is None else total}"))
+        case Total():
+            return sql("COUNT(:x)", x=exp.column(f"x{place}"))
+        case other:
+            assert_never(other)
+
+
+def _bounded(place: int, measure: Count | Total) -> exp.Expression:
+    """Return the integer of (unit, group), in the shortest type that holds its bound: step 2."""
+    rows = measure.max_rows
+    assert rows is not None
+    n = exp.column(f"n{place}")
+    match measure:
+        case Count():
+            number = sql("LEAST(:n, :rows)", n=n, rows=rows)
+        case Total():
+            template = f"GREATEST({-measure.bound}, LEAST({measure.bound}, :shared))"
+            number = sql(template, shared=_shared(place, measure, rows))
+        case other:
+            assert_never(other)
+    return exp.cast(number, "INT" if measure.bound < _SHORT else "BIGINT")
+
+
+def _shared(place: int, measure: Total, rows: int) -> exp.Expression:
+    """Return trunc(S R / n) where n > R, S elsewhere, 0 where no row has a value."""
+    narrow = max(abs(measure.low), abs(measure.high)) <= _SHORT
+    s = sql("COALESCE(:s, 0)", s=exp.column(f"s{place}"))
+    if narrow:
+        s = sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, :s)) AS BIGINT)", s=s)
+    n = sql(f"LEAST(:n, {LIMIT // rows})", n=exp.column(f"n{place}"))
+    template = "CASE WHEN :count > :rows THEN (:s // :n) * :rows + ((:s % :n) * :rows) // :n ELSE :s END"
+    return sql(template, count=exp.column(f"n{place}"), rows=rows, s=s, n=n)
+
+
+def _salted(question: Bounding) -> str:
+    return f"HASH(HASH({', '.join(question.keys)}, unit, '{question.salt}'))"
+
+
+def _among_least(question: Bounding, most: int) -> str:
+    """Return the condition that at most `most` hashes of the unit are not above this one: step 3."""
+    frame = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+    return f"COUNT(*) OVER (PARTITION BY unit ORDER BY {_salted(question)} {frame}) <= {most}"
+
+
+def _dropped(question: Bounding, most: int) -> exp.Select:
+    return exp.select("*").from_(PAIRS).qualify(_among_least(question, most))
+
+
+def _weighted(question: Bounding) -> exp.Select:
+    """Return pairs with the weight w of their unit; only units of more than max_keys groups are ranked."""
+    most = question.contributions.max_keys
+    few = exp.select(f"{PAIRS}.*", "m").from_(PAIRS).join(WIDTHS, using="unit").where(f"m <= {most}")
+    many = exp.select(f"{PAIRS}.*", f"{most} AS m").from_(PAIRS).join(WIDTHS, using="unit")
+    many = many.where(f"{WIDTHS}.m > {most}").qualify(_among_least(question, most))
+    return exp.select("*").from_(few.union(many, distinct=False).subquery("kept")).join(WEIGHTS, using="m")
+
+
+def _weighed(place: int, measure: Measure, question: Bounding, weighted: bool) -> exp.Expression:
+    """Return the sum over units of weight times integer."""
+    if isinstance(measure, Units):
+        return (
+            sql("SUM(w)")
+            if weighted
+            else sql("CAST(COUNT(*) AS HUGEINT) * :one", one=question.contributions.one)
+        )
+    v: exp.Expression = exp.column(f"v{place}")
+    if not weighted:
+        return sql("SUM(:v) * :one", v=v, one=question.contributions.one)
+    wide = "BIGINT" if measure.bound * question.contributions.one < LIMIT else "HUGEINT"
+    return sql(f"SUM(CAST(:v AS {wide}) * w)", v=v)
+
+
+def _by_group(question: Bounding, sums: Sequence[exp.Expression], rows: exp.Select) -> exp.Select:
+    found = exp.select(*question.keys).from_(rows.subquery("kept"))
+    for name, number in zip(question.names, sums, strict=True):
+        found = found.select(_named(_saturated(number), name))
+    return found.group_by(*question.keys) if question.groups else found
+
+
+def _saturated(number: exp.Expression) -> exp.Expression:
+    return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, COALESCE(:number, 0))) AS BIGINT)", number=number)

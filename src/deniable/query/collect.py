@@ -1,0 +1,136 @@
+"""Run the bounding SQL on an engine and seal what comes out.
+
+The source is read once, into one temporary table of bounded integers for each (unit, group); everything else
+is computed from that table. Where every row is its own unit there is nothing to bound between rows, and the
+answer streams straight from the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from sqlglot import exp
+
+from deniable.bits import Bits
+from deniable.errors import ParameterError
+from deniable.query import bounding
+from deniable.query.bounding import Bounding
+from deniable.query.measures import Contributions, Measure, weight_table
+from deniable.query.sealed import Sealed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SALT_BITS = 128
+
+
+class Engine(Protocol):
+    """What is asked of an engine; its failures are `EngineError` with one fixed message."""
+
+    def execute(self, statement: exp.Expression | str) -> None:
+        """Run one statement."""
+        ...
+
+    def stream(self, query: exp.Expression | str) -> pa.RecordBatchReader:
+        """Return the rows of a query as they are computed."""
+        ...
+
+    def view(self, stream: object) -> str:
+        """Give an Arrow table a name that SQL can read; return the name."""
+        ...
+
+
+def collect(
+    engine: Engine,
+    rows: exp.Query,
+    *,
+    unit: str | None,
+    groups: Sequence[str],
+    keys: pa.Table | None,
+    measures: Sequence[Measure],
+    contributions: Contributions,
+    bits: Bits,
+    coverage: Sequence[int] | None,
+) -> Sealed:
+    """Return the bounded, un-noised integers of every measure in every group.
+
+    Args:    rows: a query that gives at least the columns named here. unit: None if each row is a unit.
+             keys: declared keys, one column for each of `groups`, in the order to publish; None: found.
+             coverage: rising upper ends of classes of m, the number of groups of a unit; each unit counts 1
+             in the first class whose end is not below its m, else in the last.
+    Raises:  ParameterError: judged from types, before data are read. EngineError: why is private.
+    """
+    if unit is None and coverage is not None:
+        raise ParameterError("coverage", coverage, "needs a unit column", "Each row is in one group.")
+    question = Bounding(
+        rows=rows,
+        kinds=_kinds(engine, rows),
+        unit=unit,
+        groups=tuple(groups),
+        keyed=keys is not None,
+        measures=tuple(measures),
+        contributions=contributions,
+        salt=f"{bits.integer(_SALT_BITS):032x}",
+    )
+    if keys is not None:
+        _declare(engine, keys, question)
+    if unit is None:
+        found, classes = bounding.per_row(question), None
+    else:
+        classes = _prepare(engine, question, coverage)
+        found = bounding.answer(question)
+    answer = bounding.in_full(question, found) if question.keyed else found
+    return Sealed(engine.stream(answer), classes)
+
+
+def _kinds(engine: Engine, rows: exp.Query) -> dict[str, str]:
+    """Return the DuckDB type of each column; no row is read."""
+    query = rows.sql(dialect="duckdb")
+    described = f"SELECT column_name, column_type FROM (DESCRIBE {query})"  # noqa: S608 - our own tree
+    names, kinds = engine.stream(described).read_all().columns
+    return dict(zip(names.to_pylist(), kinds.to_pylist(), strict=True))
+
+
+def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
+    """Make the table of declared keys, with their places."""
+    import pyarrow as pa
+
+    names = [f"g{i}" for i in range(len(question.groups))]
+    placed = keys.rename_columns(names).append_column("place", pa.array(range(len(keys)), pa.int64()))
+    declared = bounding.declared(question.groups, question.kinds, engine.view(placed))
+    engine.execute(_table(bounding.KEYS, declared))
+
+
+def _prepare(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> tuple[int, ...] | None:
+    """Read the source into the temporary tables; return how many units are in each class."""
+    import pyarrow as pa
+
+    engine.execute(_table(bounding.PAIRS, bounding.pairs(question)))
+    weighted = question.contributions.over == "weight" and bool(question.groups)
+    if weighted or coverage is not None:
+        engine.execute(_table(bounding.WIDTHS, bounding.widths()))
+    if weighted:
+        weights = weight_table(question.contributions)
+        table = pa.table({"m": pa.array(range(len(weights)), pa.int64()), "w": pa.array(weights, pa.int64())})
+        engine.execute(_table(bounding.WEIGHTS, exp.select("m", "w").from_(engine.view(table))))
+    return None if coverage is None else _classes(engine, question.contributions.max_keys, coverage)
+
+
+def _classes(engine: Engine, max_keys: int, ends: Sequence[int]) -> tuple[int, ...]:
+    counts = [0] * len(ends)
+    for batch in engine.stream(bounding.histogram(max_keys)):
+        for m, units in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            counts[next((place for place, end in enumerate(ends) if m <= end), len(ends) - 1)] += units
+    return tuple(counts)
+
+
+def _table(name: str, query: exp.Select) -> exp.Create:
+    """Return the statement that makes a temporary table of a query's rows."""
+    return exp.Create(
+        this=exp.to_table(name),
+        kind="TABLE",
+        replace=True,
+        properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+        expression=query,
+    )
