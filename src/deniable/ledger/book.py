@@ -29,13 +29,14 @@ from deniable.errors import LedgerError, ParameterError
 from deniable.events import Event, checked
 from deniable.exact import Number, exact, probability
 from deniable.guarantees import Neighbours, neighbours
-from deniable.ledger import chain
+from deniable.ledger import chain, history
 from deniable.ledger.chain import BEGINNING, FORMAT, Entry, Row
 from deniable.ledger.filters import Rule, Spending, check_fits, nothing
 from deniable.ledger.prices import Tariff
 from deniable.ledger.terms import Terms, agree, read_terms, short_text
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from sqlalchemy import Connection
 
     from deniable.ledger.storage import Storage
@@ -263,6 +264,10 @@ class Ledger:
     def events(self) -> tuple[Event, ...]:
         """Return every event that was paid for, in order: what `account` can price again."""
         return tuple(event for entry in self.entries() for event in entry.events)
+
+    def history(self) -> pa.Table:
+        """Return one row for each reservation, oldest first: what for, how it ended, cost, total so far."""
+        return history.table(history.lines(self.entries()))
 
     def verify(self, *, heads: Iterable[str] = ()) -> int:
         """Check every entry, link and total, and return the number of entries.

@@ -133,6 +133,7 @@ class Spending:
         return Spending(rule=self.rule, amount=self.amount - spent.amount, delta=self.delta - spent.delta)
 
     def __str__(self) -> str:
+        """Write it for what is left: long numbers are rounded down."""
         amount = f"{self.rule.amount} {text(self.amount, up=False)}"
         return f"{amount}, delta {text(self.delta, up=False)}" if self.delta else amount
 

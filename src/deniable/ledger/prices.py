@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from deniable.accounting import discrete
+from deniable.accounting import account, discrete
 from deniable.accounting.leaves import Leaf, leaves
 from deniable.accounting.within import promise, within
 from deniable.brackets import exponential
@@ -77,7 +77,11 @@ class Tariff:
 
         Raises:  ParameterError: it is not.
         """
-        if not within(events, epsilon=epsilon, delta=delta, neighbours=self.neighbours):
+        what = tuple(events)
+        if not (
+            within(what, epsilon=epsilon, delta=delta, neighbours=self.neighbours)
+            or account(what, neighbours=self.neighbours).delta(epsilon=epsilon) <= delta
+        ):
             fix = "Give what dn.account(events) says, or more."
             raise ParameterError("epsilon", text(epsilon), "is not proved to cover these events", fix)
         return Spending(rule=self.rule, amount=epsilon, delta=delta)
