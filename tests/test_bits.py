@@ -222,8 +222,8 @@ def test_values_drawn_ahead_are_handed_out_once_even_to_a_caller_that_comes_in_b
             inner.extend(source.ahead(SAMPLER, 8, lambda m: source.uint64(m).view(np.int64)).tolist())
         return source.uint64(n).view(np.int64)
 
-    outer = [x for _ in range(5000) for x in source.ahead(SAMPLER, 8, draw).tolist()]
-    assert len(set(outer + inner)) == len(outer) + len(inner) == 40008
+    outer = [x for _ in range(9000) for x in source.ahead(SAMPLER, 8, draw).tolist()]
+    assert len(set(outer + inner)) == len(outer) + len(inner) == 72008
 
 
 class Interrupted:

@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable import errors as errors
+    from deniable.bits import SeededBits as SeededBits
+    from deniable.bits import SystemBits as SystemBits
 
 __version__ = "0.1.0"
 
-_NAMES: dict[str, str] = {}
+_NAMES: dict[str, str] = {
+    "SeededBits": "deniable.bits",
+    "SystemBits": "deniable.bits",
+}
 _MODULES = ("errors",)
 
-__all__ = ["__version__", "errors"]
+__all__ = ["SeededBits", "SystemBits", "__version__", "errors"]
 
 
 def __getattr__(name: str) -> object:

@@ -41,7 +41,7 @@ from deniable.exact import whole
 
 _REKEY = 1 << 26
 _PIECE = 1 << 16
-_AHEAD = 1 << 14
+_AHEAD = 1 << 16
 
 
 class Bits(Protocol):
@@ -117,10 +117,10 @@ class SystemBits(_Words):
         self._current().fill(_octets(buffer))
 
     def ahead(self, sampler: object, n: int, draw: Callable[[int], NDArray[np.int64]]) -> NDArray[np.int64]:
-        """Return n values of `draw`, from a block of 2**14 that was drawn ahead for `sampler`.
+        """Return n values of `draw`, from a block of 2**16 that was drawn ahead for `sampler`.
 
         So the time of one small request says nothing about its value, and small requests are fast. Each
-        value is handed out once (step 3). n is at most 2**14; `draw` must take its bits from here.
+        value is handed out once (step 3). n is at most 2**16; `draw` must take its bits from here.
         """
         pools = self._current().pools
         block = pools.pop(sampler, None)

@@ -190,7 +190,7 @@ def _squeeze(sigma_squared: Fraction, low_bits: int, blocks: int) -> NDArray[np.
 
     p is least at the far end, w - 1 beyond the peak: exp(-(w - 1)(2 peak + w - 1)/(2 sigma_squared)), which
     falls by the same factor from each block to the next one out. Products of lower bounds are lower bounds;
-    a block that is not listed has 0. p < 2**16 - 1/2 is cut to 65535.
+    a block that is not listed has 0. 2**16 itself is cut to 65535.
     """
     limits = np.zeros(1 << 16, np.uint16)
     width, precision = 1 << low_bits, 64

@@ -5,8 +5,9 @@ with F(k) <= U. U is written bit by bit, and no bit is drawn before it is needed
 
 1. `Law.cumulative(precision)` encloses F(k) * 2**precision in integers, for every k in turn. Nothing else is
    assumed of them: wide ends cost time, not truth.
-2. `Table.__init__` keeps low[k] <= F(k) * 2**64 < high[k] + 1 for k = 0 ... K-1 (the enclosures at 128 bits,
+2. `_thresholds` keeps low[k] <= F(k) * 2**64 < high[k] + 1 for k = 0 ... K-1 (the enclosures at 128 bits,
    floored), and stops at the first k whose high[k] is 2**64 - 1, the largest word; larger ones are cut there.
+   F rises, so the largest low so far and the smallest high still to come are as true: then both lists rise.
 3. Let `word` be the first 64 bits of U: word <= U * 2**64 < word + 1. If word < low[k], then U < F(k). If
    word > high[k], then word >= high[k] + 1 > F(k) * 2**64, so U > F(k). So if no k has
    low[k] <= word <= high[k], the atom is the number of k with low[k] <= word; as both lists rise, it is
@@ -59,11 +60,9 @@ class Table:
 
     def __init__(self, law: Law) -> None:
         self._law = law
-        low, high = _thresholds(law)
-        self.low = np.array(low, np.uint64)
-        self.high = np.array(high, np.uint64)
+        self.low, self.high = _thresholds(law)
         self._passed = np.concatenate([np.zeros(1, np.uint64), self.high])
-        self._values = np.array([law.value(atom) for atom in range(len(low))], np.int16)
+        self._values = np.array([law.value(atom) for atom in range(len(self.low))], np.int16)
         self._buckets = self._settle()
 
     def _settle(self) -> NDArray[np.int16]:
@@ -115,8 +114,8 @@ class Table:
                     break
 
 
-def _thresholds(law: Law) -> tuple[list[int], list[int]]:
-    """Return the floored enclosures of F(k) * 2**64, up to the first whose high end is the top word."""
+def _thresholds(law: Law) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return enclosures of F(k) * 2**64, floored and rising, until one reaches the top (step 2)."""
     lows, highs = [], []
     shift = _TABLED - 64
     for low, high in law.cumulative(_TABLED):
@@ -124,4 +123,5 @@ def _thresholds(law: Law) -> tuple[list[int], list[int]]:
         highs.append(min(high >> shift, _TOP))
         if highs[-1] == _TOP:
             break
-    return lows, highs
+    backwards = np.array(highs[::-1], np.uint64)
+    return np.maximum.accumulate(np.array(lows, np.uint64)), np.minimum.accumulate(backwards)[::-1].copy()
