@@ -14,16 +14,39 @@ if TYPE_CHECKING:
     from deniable import errors as errors
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
+    from deniable.query.aggregates import count as count
+    from deniable.query.aggregates import mean as mean
+    from deniable.query.aggregates import sum as sum  # noqa: A004
+    from deniable.query.aggregates import units as units
+    from deniable.query.survey import ROW as ROW
+    from deniable.query.survey import protect as protect
 
 __version__ = "0.1.0"
 
 _NAMES: dict[str, str] = {
+    "ROW": "deniable.query.survey",
     "SeededBits": "deniable.bits",
     "SystemBits": "deniable.bits",
+    "count": "deniable.query.aggregates",
+    "mean": "deniable.query.aggregates",
+    "protect": "deniable.query.survey",
+    "sum": "deniable.query.aggregates",
+    "units": "deniable.query.aggregates",
 }
 _MODULES = ("errors",)
 
-__all__ = ["SeededBits", "SystemBits", "__version__", "errors"]
+__all__ = [
+    "ROW",
+    "SeededBits",
+    "SystemBits",
+    "__version__",
+    "count",
+    "errors",
+    "mean",
+    "protect",
+    "sum",
+    "units",
+]
 
 
 def __getattr__(name: str) -> object:

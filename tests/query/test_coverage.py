@@ -22,16 +22,23 @@ def test_classes_are_about_equally_wide_on_a_log_scale() -> None:
 
 
 def test_the_share_counts_groups_of_units_in_full() -> None:
-    counts = [500.0, 300.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # 100 units in 3 or 4 groups: 3.5 on average
-    given = 500 * 1 + 300 * 2 + 100 * 3.5
+    counts = [500.0, 300.0, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0]  # 100 units in 3 or 4 groups
+    mean = 2 / (1 / 3 + 1 / 4)
+    given = 500 * 1 + 300 * 2 + 100 * mean
     dropped = described(counts, classes(100), 2, "drop", noise=10)
     assert dropped is not None
     assert dropped.share == f"about {int(100 * (500 + 600 + 200) / given)} %"
-    assert dropped.would == ((4, "about 100 %"),)  # 2 groups count 89.7 %
+    assert dropped.would == ()  # 90.1 %: enough
     weighted = described(counts, classes(100), 2, "weight", noise=10)
     assert weighted is not None
     assert weighted.share == f"about {int(100 * (500 + 600) / given)} %"
     assert weighted.would == ((4, "about 100 %"),)
+
+
+def test_a_class_that_noise_could_have_filled_is_empty() -> None:
+    told = described([1000.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 140.0], classes(100), 1, "drop", noise=150)
+    assert told is not None
+    assert told.share == "about 100 %"
 
 
 def test_counts_below_zero_are_noise() -> None:

@@ -2,18 +2,19 @@
 
 Each unit is in m groups (at most max_keys are looked at) and falls into one of a few fixed classes of m,
 about equally wide on a log scale. One unit changes one class by 1. What is said here comes from the noisy
-counts alone; within a class every m is taken to be equally common.
+counts alone. A class that noise alone could have filled counts as empty: the classes of many groups weigh
+most and hold the fewest units. Within a class m is taken to be as common as 1/m.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor
 from typing import Literal, assert_never
 
 from deniable.publish.facts import Coverage
 
 _ENOUGH = 0.9
-_FEWEST_CLASSES = 1.0
 
 
 def classes(max_keys: int, most: int = 8) -> tuple[int, ...]:
@@ -32,10 +33,10 @@ def described(
     """Return the share of all (unit, group) pairs that were counted in full, in words.
 
     Args:    counts: noisy number of units in each class. ends: largest m of each class.
-             noise: how far off each count may be; None comes back if the total is not clearly above it.
+             noise: how far off each count may be; None comes back if no count is above it.
     """
-    number = [max(0.0, count) for count in counts]
-    if sum(number) <= 2 * noise:
+    number = [count if count > noise else 0.0 for count in counts]
+    if not any(number):
         return None
     share = _share(number, ends, max_groups, over)
     would = []
@@ -50,10 +51,10 @@ def _share(number: Sequence[float], ends: Sequence[int], k: int, over: Literal["
     counted = given = 0.0
     first = 1
     for units, last in zip(number, ends, strict=True):
-        each = units / (last - first + 1)
+        weights = sum(1 / m for m in range(first, last + 1))
         for m in range(first, last + 1):
-            given += each * m
-            counted += each * _in_full(m, k, over)
+            given += units / weights
+            counted += units / weights * _in_full(m, k, over) / m
         first = last + 1
     return counted / given
 
@@ -70,4 +71,4 @@ def _in_full(m: int, k: int, over: Literal["weight", "drop"]) -> int:
 
 
 def _percent(share: float) -> str:
-    return f"about {int(100 * share)} %"
+    return f"about {floor(100 * share + 1e-9)} %"

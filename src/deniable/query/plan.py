@@ -1,0 +1,277 @@
+"""A plan: what a query will publish, with how much noise and at what price. Made from public facts alone.
+
+`make` checks the budget, prices the query with each kind of noise that may serve, and keeps the one whose
+intervals are narrower. A plan is a value: it prints, it is saved, and `release` carries it out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from deniable.bits import Bits
+from deniable.errors import ParameterError
+from deniable.exact import Number, exact, positive, probability, text
+from deniable.guarantees import ApproxDP, PureDP
+from deniable.publish.statement import nouns
+from deniable.query import wording
+from deniable.query.aggregates import Aggregate
+from deniable.query.coverage import classes
+from deniable.query.measures import Contributions, Measure, Total, Units
+from deniable.query.pricing import Noise, Price, price
+from deniable.query.release import Release
+from deniable.query.run import carried_out
+from deniable.query.saving import written_whole
+from deniable.query.schema import Type
+
+if TYPE_CHECKING:
+    from deniable.events import Event
+    from deniable.query.question import Query
+
+_MOST_EPSILON = 1 << 20
+_LEAST_DELTA = Fraction(1, 10**300)
+_SURE = Fraction(1, 10**9)
+_FULL = 1 << 20
+_POPULATION_PER_ERROR = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One published column: its question, and the places of its measures in `Price.measured`.
+
+    whole: published as 64-bit integers (counts, and sums of declared integers), else as floats.
+    """
+
+    name: str
+    aggregate: Aggregate
+    parts: tuple[int, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """What will be published and what it costs. `print` it, `save` it, `release` it.
+
+    epsilon, delta: what was asked for. confidence: of the intervals. price: noise, events, threshold.
+    classes: the largest number of groups in each class of the coverage histogram; None without one.
+    """
+
+    query: Query
+    epsilon: Fraction
+    delta: Fraction
+    confidence: Fraction
+    price: Price
+    outputs: tuple[Output, ...]
+    classes: tuple[int, ...] | None
+
+    @property
+    def guarantee(self) -> PureDP | ApproxDP:
+        """What the release will promise: epsilon, and delta where any is needed."""
+        return self.price.guarantee
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What will be done with private data, exactly: `dn.account(plan.events)` prices it again."""
+        return self.price.events
+
+    @property
+    def noise(self) -> Noise:
+        """The kind of noise: "laplace" or "gaussian"."""
+        return self.price.noise
+
+    @property
+    def threshold(self) -> Fraction | None:
+        """A group is published if its noisy number of units is at least this; None if keys are declared."""
+        return self.price.people
+
+    def release(
+        self,
+        *,
+        purpose: str | None = None,
+        bits: Bits | None = None,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+    ) -> Release:
+        """Read the data once, add noise, and return what may be published.
+
+        Args:    purpose: why, in a sentence; part of the statement. bits: where noise comes from; fresh
+                 bits of the operating system when omitted. memory_limit ("500MB"), threads: for the engine.
+        Raises:  EngineError: the engine failed; why is private. SourceError: a file changed meanwhile.
+        """
+        return carried_out(self, purpose=purpose, bits=bits, memory_limit=memory_limit, threads=threads)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the plan as plain values; numbers that matter are exact text."""
+        return wording.record(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan as JSON; the file appears whole or not at all."""
+        words = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        written_whole(Path(path), lambda file: file.write_text(words, "utf-8"))
+
+    def __str__(self) -> str:
+        return wording.described(self)
+
+    __repr__ = __str__
+
+
+def make(
+    query: Query,
+    *,
+    epsilon: Number,
+    delta: Number,
+    confidence: Number,
+    noise: str,
+    coverage: bool,
+    allow_large_delta: bool,
+) -> Plan:
+    """Return the plan with the narrower intervals among the kinds of noise that may serve.
+
+    Raises:  ParameterError: an argument is out of range; a delta is needed, or too large.
+    """
+    spend = _epsilon(epsilon)
+    risk = _delta(query, delta, noise, allow_large_delta=allow_large_delta)
+    sure = _confidence(confidence)
+    plans, refused = [], []
+    for kind in _kinds(noise, risk):
+        try:
+            plans.append(_priced(query, kind, spend, risk, sure, coverage=coverage))
+        except ParameterError as error:
+            refused.append(error)
+    if not plans:
+        raise refused[0]
+    return min(plans, key=_width)
+
+
+def unknown(query: Query) -> bool:
+    """Return whether groups are found in the data."""
+    return query.groups is not None and query.groups.keys is None
+
+
+def _epsilon(value: object) -> Fraction:
+    number = positive(value, "epsilon")
+    if not number <= _MOST_EPSILON:
+        raise ParameterError("epsilon", value, "is out of range", f"Give at most {_MOST_EPSILON:,}.")
+    return number
+
+
+def _confidence(value: object) -> Fraction:
+    number = exact(value, "confidence")
+    if not _SURE <= number <= 1 - _SURE:
+        fix = "Give a probability, for example 0.95."
+        raise ParameterError("confidence", value, "must be between 0 and 1", fix)
+    return number
+
+
+def _delta(query: Query, value: object, noise: str, *, allow_large_delta: bool) -> Fraction:
+    if noise not in ("auto", *get_args(Noise)):
+        raise ParameterError("noise", noise, "is not known", "Write 'auto', 'laplace' or 'gaussian'.")
+    number = probability(value, "delta")
+    if number == 0 and unknown(query):
+        problem = "cannot be 0 when groups are found in the data: a group of one person would give them away"
+        fix = "Name the keys, or allow a delta: group_by(..., keys=[...]) or delta='1e-8'."
+        raise ParameterError("delta", value, problem, fix)
+    if number == 0 and noise == "gaussian":
+        fix = "Allow a delta, for example '1e-8', or ask for noise='laplace'."
+        raise ParameterError("delta", value, "cannot be 0 with Gaussian noise", fix)
+    if 0 < number < _LEAST_DELTA:
+        raise ParameterError("delta", value, "is too small to compute with", "Give 0, or at least 1e-300.")
+    _check_population(query, value, number, allow_large_delta=allow_large_delta)
+    return number
+
+
+def _check_population(query: Query, value: object, delta: Fraction, *, allow_large_delta: bool) -> None:
+    people = query.survey.population
+    if people is None or delta * people < 1 or allow_large_delta:
+        return
+    _, many = nouns(query.survey.unit or "row")
+    problem = f"may expose about {int(delta * people):,} of {people:,} {many} in the worst case"
+    fix = f"Give much less than {text(Fraction(1, people))}, or insist with allow_large_delta=True."
+    raise ParameterError("delta", value, problem, fix)
+
+
+def _kinds(noise: str, delta: Fraction) -> list[Noise]:
+    if noise == "auto":
+        return ["laplace", "gaussian"] if delta else ["laplace"]
+    return ["laplace" if noise == "laplace" else "gaussian"]
+
+
+def _priced(
+    query: Query, kind: Noise, epsilon: Fraction, delta: Fraction, confidence: Fraction, *, coverage: bool
+) -> Plan:
+    contributions = _contributions(query, kind)
+    measures, outputs = _measured(query, contributions.one)
+    wanted = coverage and _worth_asking(query, contributions)
+    bought = price(
+        measures, contributions, epsilon=epsilon, delta=delta, unknown=unknown(query), coverage=wanted
+    )
+    if wanted and _drowned(query, bought, confidence):
+        return _priced(query, kind, epsilon, delta, confidence, coverage=False)
+    ends = classes(contributions.max_keys) if wanted else None
+    return Plan(query, epsilon, delta, confidence, bought, outputs, ends)
+
+
+def _contributions(query: Query, kind: Noise) -> Contributions:
+    """Return how a unit is cut down. With declared keys it is in no more groups than there are keys."""
+    norm: Literal["l1", "l2"] = "l1" if kind == "laplace" else "l2"
+    groups = query.groups
+    if groups is None:
+        return Contributions("drop", norm, 1, 1, 1 if norm == "l1" else _FULL)
+    one = 1 if norm == "l1" and groups.over == "drop" else _FULL
+    most = groups.max_keys if groups.keys is None else min(groups.max_keys, groups.keys.num_rows)
+    return Contributions(groups.over, norm, min(groups.max_groups, most), most, one)
+
+
+def _measured(query: Query, one: int) -> tuple[list[Measure], tuple[Output, ...]]:
+    """Return the distinct measures, and where each output finds its own.
+
+    Unknown groups are selected by their number of units, which is measured whether it is asked for or not;
+    an output of units is the same noisy number.
+    """
+    places: dict[Measure, int] = {Units(): 0} if unknown(query) else {}
+    outputs = []
+    for name, aggregate in query.outputs:
+        parts = aggregate.measures(
+            whole_numbers=_is_integer(query, aggregate), one=one, population=query.survey.population
+        )
+        found = tuple(places.setdefault(part, len(places)) for part in parts)
+        whole = not (aggregate.kind == "mean" or (isinstance(parts[0], Total) and parts[0].grid != 1))
+        outputs.append(Output(name, aggregate, found, whole))
+    return list(places), tuple(outputs)
+
+
+def _is_integer(query: Query, aggregate: Aggregate) -> bool:
+    if aggregate.column is None:
+        return False
+    return query.survey.schema.find(aggregate.column, "column").type is Type.INTEGER
+
+
+def _worth_asking(query: Query, contributions: Contributions) -> bool:
+    """Return whether a unit can be in more groups than it counts in full."""
+    return query.groups is not None and contributions.max_groups < contributions.max_keys
+
+
+def _drowned(query: Query, bought: Price, confidence: Fraction) -> bool:
+    """Return whether the stated population is too small for the noise of the histogram."""
+    people = query.survey.population
+    if people is None or bought.coverage is None:
+        return False
+    return people < _POPULATION_PER_ERROR * wording.coverage_error(bought, confidence)
+
+
+def _width(plan: Plan) -> Fraction:
+    """Return the product of everything that should be small: half-widths in output units, the threshold."""
+
+    def widths() -> Iterator[Fraction]:
+        for noisy in plan.price.measured:
+            yield noisy.step * max(1, noisy.half_width(plan.confidence))
+        if plan.threshold is not None:
+            yield max(Fraction(1), plan.threshold)
+
+    return prod(widths(), start=Fraction(1))

@@ -1,0 +1,226 @@
+"""A release: the published table, what it promises, and the forms in which people take it away.
+
+Everything in it may be published: numbers have their noise, the statement speaks of the plan and of the
+released numbers alone.
+
+`save` writes five files. In `table.csv` a text key that starts with = + - @ or a control character gets a
+leading apostrophe: spreadsheets would run it as a formula. `table.parquet` holds keys as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from deniable.exact import text
+from deniable.guarantees import ApproxDP, PureDP
+from deniable.publish import statement, terminal
+from deniable.publish.facts import Coverage, Facts, Table
+from deniable.query import coverage, wording
+from deniable.query.saving import new_folder, written_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from deniable.events import Event
+    from deniable.publish.page import Figure
+    from deniable.query.plan import Plan
+
+VERSION = 1
+_SHOWN = 40
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Release:
+    """What was published. `print` shows the table; `statement` says what it promises.
+
+    table:     keys, then each output with `<name>_low` and `<name>_high`.
+    histogram: noisy numbers of units by how many groups they are in (`plan.classes`), steps of 1/one.
+    secure:    whether the noise came from the operating system's bits; False makes it a test.
+    """
+
+    plan: Plan
+    table: pa.Table
+    histogram: tuple[int, ...] | None
+    purpose: str | None
+    when: str
+    secure: bool
+
+    @property
+    def guarantee(self) -> PureDP | ApproxDP:
+        """What is promised to every unit."""
+        return self.plan.guarantee
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What was done with private data: `dn.account(release.events)` prices it again."""
+        return self.plan.events
+
+    @property
+    def facts(self) -> Facts:
+        """Everything that the statement says, as values."""
+        return replace(
+            wording.facts(self.plan),
+            coverage=self._coverage(),
+            purpose=self.purpose,
+            when=self.when,
+            secure=self.secure,
+        )
+
+    @property
+    def statement(self) -> str:
+        """Who is protected, what is promised, at which risk, and how to read the numbers."""
+        return statement.write(self.facts)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a pandas data frame."""
+        frame: pd.DataFrame = self.table.to_pandas()
+        return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a Polars data frame."""
+        import polars
+
+        frame = polars.from_arrow(self.table)
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def to_json(self) -> dict[str, Any]:
+        """Return rows, guarantee, statement and plan as plain JSON values."""
+        return {"rows": [_plain_row(row) for row in self.table.to_pylist()], **self._record()}
+
+    def page(
+        self, path: str | os.PathLike[str], *, title: str | None = None, figures: Sequence[Figure] = ()
+    ) -> None:
+        """Write the release as one HTML file that needs nothing else; it appears whole or not at all."""
+        words = self._page(title, figures)
+        written_whole(Path(path), lambda file: file.write_text(words, "utf-8"))
+
+    def save(self, directory: str | os.PathLike[str]) -> Path:
+        """Write table.parquet, table.csv, statement.txt, release.json and page.html into a new folder.
+
+        The folder appears whole or not at all.
+        Raises:  ParameterError: the folder exists, or there is no folder to put it into.
+        """
+        import pyarrow.csv
+        import pyarrow.parquet
+
+        with new_folder(directory) as folder:
+            pyarrow.parquet.write_table(self.table, folder / "table.parquet")
+            pyarrow.csv.write_csv(_harmless(self.table), folder / "table.csv")
+            (folder / "statement.txt").write_text(self.statement, "utf-8")
+            record = json.dumps(self._record(), indent=2, ensure_ascii=False, allow_nan=False)
+            (folder / "release.json").write_text(record + "\n", "utf-8")
+            (folder / "page.html").write_text(self._page(None, ()), "utf-8")
+        return Path(directory)
+
+    def __str__(self) -> str:
+        return terminal.table(self._published(), self.facts, most=_SHOWN)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from deniable.publish import page
+
+        if not self.table.num_rows:
+            return f"<p>{terminal.empty(self.facts)}</p>"
+        return page.fragment(self._published(), self.facts)
+
+    def _page(self, title: str | None, figures: Sequence[Figure]) -> str:
+        from deniable.publish import page
+
+        return page.write(self._published(), self.facts, self.statement, title=title, figures=figures)
+
+    def _published(self) -> Table:
+        values = tuple(_Values(column) for column in self.table.columns)
+        return Table(tuple(self.table.column_names), values)
+
+    def _coverage(self) -> Coverage | None:
+        groups = self.plan.query.groups
+        if self.histogram is None or self.plan.classes is None or groups is None:
+            return None
+        contributions = self.plan.price.contributions
+        noise = wording.coverage_error(self.plan.price, self.plan.confidence)
+        counts = [float(Fraction(count, contributions.one)) for count in self.histogram]
+        most = contributions.max_groups
+        return coverage.described(counts, self.plan.classes, most, groups.over, float(noise))
+
+    def _record(self) -> dict[str, Any]:
+        promised = self.guarantee
+        one = self.plan.price.contributions.one
+        groups_of_a_unit = self.histogram and [str(Fraction(count, one)) for count in self.histogram]
+        return {
+            "version": VERSION,
+            "guarantee": {"epsilon": text(promised.epsilon), "delta": text(promised.delta)},
+            "statement": self.statement,
+            "plan": self.plan.to_json(),
+            "purpose": self.purpose,
+            "when": self.when,
+            "secure": self.secure,
+            "groups_of_a_unit": groups_of_a_unit,
+        }
+
+
+class _Values(Sequence[object]):
+    """An Arrow column as a sequence of Python values, converted when they are looked at."""
+
+    def __init__(self, column: pa.ChunkedArray) -> None:
+        self._column = column
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    @overload
+    def __getitem__(self, place: int) -> object: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[object]: ...
+    def __getitem__(self, place: int | slice) -> object:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            if step == 1:
+                return self._column.slice(start, max(0, stop - start)).to_pylist()
+            return [self[at] for at in range(start, stop, step)]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        return self._column[place].as_py()
+
+
+def _harmless(table: pa.Table) -> pa.Table:
+    """Return the table with an apostrophe before text that a spreadsheet would run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, column in enumerate(table.columns):
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            acts = pc.match_substring_regex(column, r"^[=+\-@\x00-\x1f]")
+            quoted = pc.binary_join_element_wise("'", column, "")
+            table = table.set_column(place, table.column_names[place], pc.if_else(acts, quoted, column))
+    return table
+
+
+def _plain_row(row: dict[str, object]) -> dict[str, object]:
+    return {name: _plain(value) for name, value in row.items()}
+
+
+def _plain(value: object) -> object:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if isfinite(value) else str(value)
+        case date() | datetime() | time():
+            return value.isoformat()
+        case Decimal():
+            return str(value)
+        case _:
+            return str(value)

@@ -1,0 +1,192 @@
+"""Carry a plan out: open the engine, count, add noise, keep what passes the threshold, and publish.
+
+What holds here, and where.
+1. Everything that can be refused was refused when the plan was made; `carried_out` checks its own arguments
+   before the engine opens.
+2. Every entry of every published column gets its own draw of its own noise (`_add_noise`, `_selected`):
+   declared groups that nobody is in have entries too, of 0. Two outputs that share a measure share its
+   noisy column, and so cost once.
+3. A found group is published if and only if its noisy number of units is at least the threshold
+   (`_selected`), in the same integers that the plan decided on. The noise of its other columns is drawn only
+   if it is: their noise is independent, so what is not published need not be drawn.
+4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
+   order in which the engine gave them is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.bits import Bits, SystemBits
+from deniable.errors import ParameterError
+from deniable.query.outputs import columns
+from deniable.query.pricing import Sampler, sampler
+from deniable.query.release import Release
+from deniable.query.sealed import Sealed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deniable.query.plan import Plan
+
+Integers = NDArray[np.int64]
+MOST_PURPOSE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class _Noisy:
+    """Groups that may be published, and for each measure one array of their noisy integers."""
+
+    keys: pa.Table
+    numbers: list[Integers]
+
+
+def carried_out(
+    plan: Plan,
+    *,
+    purpose: str | None,
+    bits: Bits | None,
+    memory_limit: str | None,
+    threads: int | None,
+) -> Release:
+    """Return the release of the plan: the data are read once, after everything that can be checked was.
+
+    Raises:  ParameterError: an argument is wrong. EngineError: the engine failed; why is private.
+             SourceError: a file changed meanwhile. NoiseError: a draw left 64 bits (less than once in e**63).
+    """
+    from deniable.engines.duckdb import DuckDB
+    from deniable.query.collect import collect
+
+    _check_purpose(purpose)
+    _check_bits(bits)
+    source = SystemBits() if bits is None else bits
+    survey, groups = plan.query.survey, plan.query.groups
+    with DuckDB(memory_limit=memory_limit, threads=threads) as engine:
+        sealed = collect(
+            engine,
+            survey.rows(engine, _needed(plan)),
+            unit=survey.unit,
+            groups=() if groups is None else tuple(column.name for column in groups.columns),
+            keys=None if groups is None else groups.keys,
+            measures=[noisy.measure for noisy in plan.price.measured],
+            contributions=plan.price.contributions,
+            bits=source,
+            coverage=plan.classes,
+        )
+        table = _published(plan, _noisy(plan, sealed, source))
+        histogram = _histogram(plan, sealed, source)
+    survey.source.check_unchanged()
+    return Release(
+        plan=plan,
+        table=table,
+        histogram=histogram,
+        purpose=purpose,
+        when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        secure=isinstance(source, SystemBits),
+    )
+
+
+def _check_purpose(purpose: object) -> None:
+    if purpose is not None and not (isinstance(purpose, str) and len(purpose) <= MOST_PURPOSE):
+        fix = f"Give a sentence of at most {MOST_PURPOSE:,} characters."
+        raise ParameterError("purpose", purpose, "must be text", fix)
+
+
+def _check_bits(bits: object) -> None:
+    if bits is not None and not all(hasattr(bits, name) for name in ("fill", "uint16", "uint64", "integer")):
+        raise ParameterError(
+            "bits", bits, "must be a source of bits", "Leave it out, or give dn.SystemBits()."
+        )
+
+
+def _needed(plan: Plan) -> list[str]:
+    """Return the columns to read, each once; at least one, as SQL wants one."""
+    survey, groups = plan.query.survey, plan.query.groups
+    names = [] if survey.unit is None else [survey.unit]
+    names += [] if groups is None else [column.name for column in groups.columns]
+    names += [aggregate.column for _, aggregate in plan.query.outputs if aggregate.column is not None]
+    return list(dict.fromkeys(names)) or [survey.schema.columns[0].name]
+
+
+def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:
+    """Return the groups to publish with noise on every number, batch by batch."""
+    samplers = [sampler(noisy.event) for noisy in plan.price.measured]
+    kept: list[pa.RecordBatch] = []
+    numbers: list[list[Integers]] = [[] for _ in samplers]
+    for batch in sealed.batches():
+        keys, counts = _halves(batch, len(samplers))
+        if plan.price.threshold is None:
+            found = _add_noise(counts, samplers, bits)
+        else:
+            keys, found = _selected(keys, counts, samplers, plan.price.threshold.least, bits)
+        kept.append(keys)
+        for column, values in zip(numbers, found, strict=True):
+            column.append(values)
+    return _Noisy(
+        _joined(kept, sealed, len(samplers)),
+        [np.concatenate([np.empty(0, np.int64), *column]) for column in numbers],
+    )
+
+
+def _add_noise(counts: Sequence[Integers], samplers: Sequence[Sampler], bits: Bits) -> list[Integers]:
+    return [
+        count + noise.sample(len(count), bits=bits) for count, noise in zip(counts, samplers, strict=True)
+    ]
+
+
+def _selected(
+    keys: Any, counts: Sequence[Integers], samplers: Sequence[Sampler], least: int, bits: Bits
+) -> tuple[Any, list[Integers]]:
+    """Keep the groups whose noisy number of units, the first measure, is at least `least`."""
+    units = counts[0] + samplers[0].sample(len(counts[0]), bits=bits)
+    places = np.flatnonzero(units >= least)
+    others = [count[places] for count in counts[1:]]
+    return keys.take(places), [units[places], *_add_noise(others, samplers[1:], bits)]
+
+
+def _halves(batch: pa.RecordBatch, measures: int) -> tuple[pa.RecordBatch, list[Integers]]:
+    """Return the key columns of a batch, and its measure columns as arrays."""
+    keys = batch.num_columns - measures
+    counts = [batch.column(place).to_numpy() for place in range(keys, batch.num_columns)]
+    return batch.select(list(range(keys))), counts
+
+
+def _joined(kept: Sequence[pa.RecordBatch], sealed: Sealed, measures: int) -> pa.Table:
+    """Return the keys as one table, typed as the engine types them even if there are none."""
+    import pyarrow as pa
+
+    schema = pa.schema(list(sealed.schema)[: len(sealed.schema) - measures])
+    return pa.Table.from_batches(list(kept), schema=schema)
+
+
+def _published(plan: Plan, noisy: _Noisy) -> pa.Table:
+    """Return the table as it is published: keys under their names, then every output with its interval."""
+    import pyarrow as pa
+
+    groups = plan.query.groups
+    names = [] if groups is None else [column.name for column in groups.columns]
+    arrays = list(noisy.keys.columns)
+    for name, values in columns(plan, noisy.numbers):
+        names.append(name)
+        arrays.append(pa.array(values))
+    table = pa.table(arrays, names=names)
+    if plan.price.threshold is None:
+        return table
+    order = [(plan.outputs[0].name, "descending")]
+    order += [(name, "ascending") for name in names[: noisy.keys.num_columns]]
+    return table.sort_by(order)
+
+
+def _histogram(plan: Plan, sealed: Sealed, bits: Bits) -> tuple[int, ...] | None:
+    """Return the noisy number of units in each class, in steps of 1/one."""
+    if plan.price.coverage is None:
+        return None
+    counts = np.array(sealed.coverage, np.int64) * plan.price.contributions.one
+    noise = sampler(plan.price.coverage).sample(len(counts), bits=bits)
+    return tuple(int(count) for count in counts + noise)

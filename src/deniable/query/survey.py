@@ -1,0 +1,231 @@
+"""`protect` a table: name what is protected, prepare rows, group them, and ask for aggregates.
+
+    survey = dn.protect("colours.csv", unit="person", population=1_000_000)
+    query = survey.where("age >= 18").group_by("colour").aggregate(people=dn.units())
+
+Everything here is a value made from public facts: no row is read before a plan is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from sqlglot import exp
+
+from deniable.errors import ParameterError
+from deniable.exact import whole
+from deniable.query import keys as declared_keys
+from deniable.query.aggregates import Aggregate
+from deniable.query.expressions import Expression, parse_condition, parse_value
+from deniable.query.hints import hint
+from deniable.query.question import Groups, Query, asked
+from deniable.query.schema import Column, Schema, Type
+from deniable.query.source import Source, resolve
+
+if TYPE_CHECKING:
+    from deniable.engines.duckdb import DuckDB
+
+MOST_GROUPS = 1 << 20
+
+
+class Row(Enum):
+    """The unit when every row stands for itself: event-level privacy."""
+
+    ROW = "row"
+
+    def __repr__(self) -> str:
+        return "dn.ROW"
+
+
+ROW = Row.ROW
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One preparation of rows: a condition to keep, or a value under a new name."""
+
+    expression: Expression
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.expression.text}" if self.name else f"where {self.expression.text}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Survey:
+    """A protected table: `where`, `derive`, `group_by`, `aggregate`. Its rows are private."""
+
+    source: Source
+    schema: Schema
+    unit: str | None
+    population: int | None
+    steps: tuple[Step, ...] = ()
+
+    def where(self, condition: str) -> Survey:
+        """Keep the rows for which the condition is true: `where("age >= 18")`.
+
+        Raises:  ExpressionError: it is not a row-wise condition on the columns of `schema`.
+        """
+        return self._with(Step(parse_condition(condition, self.schema, argument="where")))
+
+    def derive(self, /, **columns: str) -> Survey:
+        """Add columns, each computed from one row: `derive(hue="lower(trim(colour))")`.
+
+        Raises:  ParameterError: a name is taken (case does not matter). ExpressionError: not row-wise.
+        """
+        survey = self
+        for name, text in columns.items():
+            _check_new(name)
+            value = parse_value(text, survey.schema, argument=name)
+            schema = survey.schema.with_column(Column(name, value.type))
+            survey = replace(survey._with(Step(value, name)), schema=schema)
+        return survey
+
+    def group_by(
+        self,
+        *columns: str,
+        max_groups: int | None = None,
+        over: Literal["weight", "drop"] | None = None,
+        keys: object = None,
+        selection: Literal["auto", "threshold"] = "auto",
+        max_keys: int = 100,
+    ) -> Groups:
+        """Ask for one line for each value (or combination of values) of the columns.
+
+        Args:    max_groups: groups in which one unit counts in full; 1 when omitted.
+                 over: what happens to a unit in more: it counts less in each ("weight"), or not at all in
+                 some, by chance ("drop"). "drop" for max_groups=1 and "weight" above, when omitted.
+                 keys: the groups to publish, all of them; found in the data when omitted.
+                 selection: how groups that were found are kept private: by a threshold.
+                 max_keys: groups of one unit that are looked at at all.
+        """
+        found = tuple(self._key(name) for name in columns)
+        if not found:
+            raise ParameterError("columns", (), "must be named", "Leave group_by out for totals.")
+        if len({column.name for column in found}) < len(found):
+            raise ParameterError("columns", columns, "must differ", "Name each column once.")
+        most = whole(1 if max_groups is None else max_groups, "max_groups", at_least=1, at_most=MOST_GROUPS)
+        looked = whole(max_keys, "max_keys", at_least=1, at_most=MOST_GROUPS)
+        if most > looked:
+            fix = f"Write max_keys={most} too, or lower max_groups."
+            raise ParameterError("max_groups", most, f"must not be above max_keys ({looked})", fix)
+        if over not in (None, "weight", "drop"):
+            raise ParameterError("over", over, "must say what happens", "Write 'weight' or 'drop'.")
+        if selection not in ("auto", "threshold"):
+            raise ParameterError("selection", selection, "is not known", "Write 'auto' or 'threshold'.")
+        if self.unit is None and most > 1:
+            raise ParameterError("max_groups", most, "must be 1 with unit=dn.ROW", "A row is in one group.")
+        if self.unit is None:
+            looked = 1
+        return Groups(
+            survey=self,
+            columns=found,
+            max_groups=most,
+            max_groups_given=max_groups is not None,
+            over=over or ("drop" if most == 1 else "weight"),
+            max_keys=looked,
+            keys=None if keys is None else declared_keys.declared(keys, found),
+        )
+
+    def aggregate(self, /, **outputs: Aggregate) -> Query:
+        """Ask for totals over all rows, without groups."""
+        return Query(self, None, asked(outputs, self, ()))
+
+    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+        """Return a SELECT of exactly these columns of the prepared rows; the data are opened in `engine`.
+
+        Steps are nested in their order. A derived column that nothing needs is not computed, so what one row
+        holds there cannot matter.
+        """
+        needed = {column.casefold() for column in columns}
+        kept: list[Step] = []
+        for step in reversed(self.steps):
+            if step.name is None or step.name.casefold() in needed:
+                needed.discard((step.name or "").casefold())
+                needed |= {column.casefold() for column in step.expression.columns}
+                kept.append(step)
+        tree = self.source.rows(
+            engine, [c.name for c in self.source.schema.columns if c.name.casefold() in needed]
+        )
+        for step in reversed(kept):
+            tree = _prepared(tree, step)
+        return exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(
+            tree.subquery("prepared")
+        )
+
+    def _key(self, name: str) -> Column:
+        column = self.schema.find(name, "group_by")
+        if self.unit is not None and column.name == self.unit:
+            fix = "Group by something that many units share."
+            raise ParameterError("group_by", name, "is the unit: a group for each unit would name it", fix)
+        if column.type is Type.OTHER:
+            fix = "Derive text or a number from it."
+            raise ParameterError("group_by", name, "has a type that cannot be grouped by", fix)
+        return column
+
+    def _with(self, step: Step) -> Survey:
+        return replace(self, steps=(*self.steps, step))
+
+    def __repr__(self) -> str:
+        protected = "each row" if self.unit is None else f"each {self.unit}"
+        steps = "".join(f"\n    {step}" for step in self.steps)
+        return f"Survey of {self.source.label}, protecting {protected}; its rows are private{steps}"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(hint("Survey", name))
+
+
+def protect(
+    source: object,
+    *,
+    unit: str | Row,
+    population: int | None = None,
+    types: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+) -> Survey:
+    """Return the table as a survey whose every release protects all rows of one unit together.
+
+    Args:    source: a file, a glob, a data frame, an Arrow table or a DuckDB relation.
+             unit: the column that says whose a row is, or `dn.ROW` if each row stands for itself.
+             population: how many units there may be at most, as you state it; never read from the data.
+             types: columns to declare, {"age": "integer"}; CSV and JSON lines are text otherwise.
+             delimiter: what separates CSV columns; a comma when omitted.
+    Raises:  ParameterError: an argument is wrong. SourceError: the source cannot be used.
+    """
+    people = None if population is None else whole(population, "population", at_least=1, at_most=1 << 40)
+    _check_unit(unit)
+    resolved = resolve(source, types=types, delimiter=delimiter)
+    column = None if isinstance(unit, Row) else _unit(resolved.schema, unit)
+    return Survey(resolved, resolved.schema, column, people)
+
+
+def _check_unit(unit: object) -> None:
+    if not isinstance(unit, str | Row):
+        fix = "Name the column that says whose a row is, or write unit=dn.ROW if each row stands for itself."
+        raise ParameterError("unit", unit, "must be a column or dn.ROW", fix)
+
+
+def _unit(schema: Schema, name: str) -> str:
+    column = schema.find(name, "unit")
+    if column.type is Type.OTHER:
+        fix = "Name a column of text, numbers or dates."
+        raise ParameterError("unit", name, "has a type that cannot tell units apart", fix)
+    return column.name
+
+
+def _prepared(tree: exp.Select, step: Step) -> exp.Select:
+    inner = tree.subquery("source")
+    if step.name is None:
+        return exp.select("*").from_(inner).where(step.expression.tree.copy())
+    value = exp.alias_(step.expression.tree.copy(), step.name, quoted=True)
+    return exp.select("*", value).from_(inner)
+
+
+def _check_new(name: str) -> None:
+    if not name or "\0" in name or len(name) > 200:
+        raise ParameterError("derive", name, "must be a name", "Give 1 to 200 characters.")

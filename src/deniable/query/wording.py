@@ -1,0 +1,223 @@
+"""A plan in words, as facts for the statement, and as JSON. Nothing here decides anything."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from deniable import __version__, accounting, events
+from deniable.exact import text
+from deniable.guarantees import Neighbours
+from deniable.publish import odds
+from deniable.publish.facts import ColumnFacts, Facts
+from deniable.publish.statement import nouns
+from deniable.query.measures import Total
+from deniable.query.pricing import Noisy, Price, sampler
+
+if TYPE_CHECKING:
+    from deniable.query.plan import Output, Plan
+
+VERSION = 1
+
+
+def facts(plan: Plan) -> Facts:
+    """Return everything public that a statement of the plan's release says."""
+    query, groups = plan.query, plan.query.groups
+    keys = "none" if groups is None else "unknown" if groups.keys is None else "public"
+    return Facts(
+        unit=query.survey.unit or "row",
+        guarantee=plan.guarantee,
+        neighbours=Neighbours.ADD_OR_REMOVE,
+        population=query.survey.population,
+        source=query.survey.source.label,
+        keys=keys,  # type: ignore[arg-type]
+        max_groups=None if groups is None else plan.price.contributions.max_groups,
+        max_keys=None if groups is None else plan.price.contributions.max_keys,
+        over=None if groups is None else groups.over,
+        columns=tuple(_column(plan, output) for output in plan.outputs),
+        confidence=plan.confidence,
+        threshold=plan.threshold,
+        version=__version__,
+        groups=() if groups is None else tuple(column.name for column in groups.columns),
+        steps=tuple(str(step) for step in query.survey.steps),
+        assumed=query.survey.source.assumed,
+    )
+
+
+def half_width(plan: Plan, noisy: Noisy) -> Fraction:
+    """Return half the width of an interval around the noisy number, in units of the output."""
+    return noisy.step * noisy.half_width(plan.confidence)
+
+
+def coverage_error(price: Price, confidence: Fraction) -> Fraction:
+    """Return by how many units one class of the coverage histogram may be off."""
+    assert price.coverage is not None
+    return Fraction(sampler(price.coverage).quantile(confidence), price.contributions.one)
+
+
+def _column(plan: Plan, output: Output) -> ColumnFacts:
+    noisy = plan.price.measured[output.parts[0]]
+    aggregate = output.aggregate
+    return ColumnFacts(
+        name=output.name,
+        kind=aggregate.kind,
+        column=aggregate.column,
+        max_rows=aggregate.max_rows,
+        bounds=aggregate.bounds,
+        noise=plan.noise,
+        scale=noisy.scale,
+        error=None if aggregate.kind == "mean" else _error(plan, output),
+    )
+
+
+def _error(plan: Plan, output: Output) -> str:
+    width = half_width(plan, plan.price.measured[output.parts[0]])
+    return f"{ceil(width):,}" if output.whole else odds.short(odds.rounded_up(width, 4))
+
+
+def described(plan: Plan) -> str:
+    """Return the plan as text: what is protected, the price, the bounds, then a line for each column."""
+    query = plan.query
+    one, _ = nouns(query.survey.unit or "row")
+    heading = f"Plan for {query.survey.source.label}: nothing has been read"
+    lines = [heading, *(f"  {name:<11} {said}" for name, said in _entries(plan, one))]
+    return "\n".join([*lines, "", *_table(plan), "", *_notes(plan)]).rstrip()
+
+
+def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
+    query, groups = plan.query, plan.query.groups
+    rows = "one row" if query.survey.unit is None else f"all rows of one {one}"
+    entries = [
+        ("promise", f"{plan.guarantee}, for {rows}, added or removed"),
+        ("costs", _total(plan)),
+        ("noise", plan.noise),
+    ]
+    entries += [("rows", str(step)) for step in query.survey.steps]
+    if groups is not None:
+        entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
+        entries.append(("max_keys", f"{groups.max_keys:,}: no more groups of one {one} are looked at"))
+    if plan.price.coverage is not None:
+        share = "epsilon" if plan.noise == "laplace" else "the squared budget"
+        entries.append(("coverage", f"how much was counted in full is measured too, for 2 % of {share}"))
+    return entries
+
+
+def _total(plan: Plan) -> str:
+    """Return what the events cost, priced again, rounded up."""
+    account = accounting.account(plan.events)
+    epsilon = odds.epsilon_text(account.epsilon(delta=plan.guarantee.delta))
+    if plan.price.threshold is None:
+        return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}"
+    least = odds.short(odds.rounded_up(plan.price.threshold.delta, 4))
+    return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}; the threshold alone {least}"
+
+
+def _groups(plan: Plan) -> str:
+    groups = plan.query.groups
+    assert groups is not None
+    names = ", ".join(column.name for column in groups.columns)
+    if groups.keys is not None:
+        return f"{names}: {groups.keys.num_rows:,} declared, all published"
+    assert plan.threshold is not None
+    _, many = nouns(plan.query.survey.unit or "row")
+    people = odds.short(odds.rounded_up(plan.threshold, 6))
+    return f"{names}: found; published if the noisy number of {many} is at least {people}"
+
+
+def _bound(plan: Plan, one: str) -> str:
+    groups = plan.query.groups
+    assert groups is not None
+    given = "" if groups.max_groups_given else " (not given)"
+    rule = "counts less in each" if groups.over == "weight" else "is left out of some, by chance"
+    return f"{groups.max_groups:,}{given}: a {one} in more groups {rule}"
+
+
+def _table(plan: Plan) -> list[str]:
+    sure = odds.percent(plan.confidence)
+    rows = [("column", "asked", "noise scale", f"within, {sure}")]
+    for output in plan.outputs:
+        column = _column(plan, output)
+        error = "as released" if column.error is None else column.error
+        rows.append((output.name, str(output.aggregate), odds.short(column.scale), error))
+    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+    return [
+        f"  {row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}"
+        for row in rows
+    ]
+
+
+def _notes(plan: Plan) -> list[str]:
+    people = plan.query.survey.population
+    notes = []
+    delta = plan.guarantee.delta
+    if delta and people is None:
+        notes.append("The population is not stated: delta was not compared with it.")
+    elif delta and people is not None and delta * people > Fraction(1, 1000):
+        harm = odds.expected_harm(delta, people)
+        _, many = nouns(plan.query.survey.unit or "row")
+        notes.append(f"delta: about {harm} of {people:,} {many} may be exposed in the worst case.")
+    for output in plan.outputs:
+        measure = plan.price.measured[output.parts[0]].measure
+        if isinstance(measure, Total) and measure.grid > 1:
+            notes.append(f"{output.name}: values are rounded to multiples of {int(measure.grid):,}.")
+    return notes
+
+
+def record(plan: Plan) -> dict[str, Any]:
+    """Return the plan as plain JSON values; exact numbers as decimal or fraction text."""
+    query, groups, told = plan.query, plan.query.groups, facts(plan)
+    return {
+        "version": VERSION,
+        "deniable": __version__,
+        "source": told.source,
+        "unit": told.unit,
+        "neighbours": told.neighbours.value,
+        "population": told.population,
+        "steps": list(told.steps),
+        "groups": list(told.groups),
+        "keys": told.keys,
+        "max_groups": told.max_groups,
+        "max_groups_given": groups is not None and groups.max_groups_given,
+        "over": told.over,
+        "max_keys": told.max_keys,
+        "epsilon": text(plan.epsilon),
+        "delta": text(plan.delta),
+        "confidence": text(plan.confidence),
+        "guarantee": {"epsilon": text(plan.guarantee.epsilon), "delta": text(plan.guarantee.delta)},
+        "noise": plan.noise,
+        "threshold": None if plan.threshold is None else text(plan.threshold),
+        "coverage": None if plan.classes is None else list(plan.classes),
+        "columns": [
+            _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
+        ],
+        "measured": [_measured_record(noisy) for noisy in plan.price.measured],
+        "events": [events.to_json(event) for event in plan.events],
+        "assumed": list(told.assumed),
+        "types": {column.name: column.type.value for column in query.survey.schema.columns},
+    }
+
+
+def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "column": column.column,
+        "max_rows": column.max_rows,
+        "bounds": None if column.bounds is None else [text(end) for end in column.bounds],
+        "scale": text(column.scale),
+        "error": column.error,
+        "type": "integer" if output.whole else "float",
+        "measured": list(output.parts),
+    }
+
+
+def _measured_record(noisy: Noisy) -> dict[str, Any]:
+    measure = noisy.measure
+    found: dict[str, Any] = {"measure": type(measure).__name__.lower(), "step": str(noisy.step)}
+    for name in ("column", "max_rows", "centre", "low", "high"):
+        if hasattr(measure, name):
+            found[name] = getattr(measure, name)
+    if isinstance(measure, Total):
+        found["grid"] = str(measure.grid)
+    return found
