@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from deniable import errors as errors
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
+    from deniable.ledger import Ledger as Ledger
     from deniable.query.aggregates import count as count
     from deniable.query.aggregates import mean as mean
     from deniable.query.aggregates import sum as sum  # noqa: A004
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES: dict[str, str] = {
+    "Ledger": "deniable.ledger",
     "ROW": "deniable.query.survey",
     "SeededBits": "deniable.bits",
     "SystemBits": "deniable.bits",
@@ -36,6 +38,7 @@ _NAMES: dict[str, str] = {
 _MODULES = ("errors",)
 
 __all__ = [
+    "Ledger",
     "ROW",
     "SeededBits",
     "SystemBits",
