@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable import errors as errors
+    from deniable import events as events
+    from deniable import examples as examples
+    from deniable.accounting import account as account
+    from deniable.accounting import calibrate as calibrate
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
     from deniable.ledger import Ledger as Ledger
@@ -29,22 +33,28 @@ _NAMES: dict[str, str] = {
     "ROW": "deniable.query.survey",
     "SeededBits": "deniable.bits",
     "SystemBits": "deniable.bits",
+    "account": "deniable.accounting",
+    "calibrate": "deniable.accounting",
     "count": "deniable.query.aggregates",
     "mean": "deniable.query.aggregates",
     "protect": "deniable.query.survey",
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
 }
-_MODULES = ("errors",)
+_MODULES = ("errors", "events", "examples")
 
 __all__ = [
-    "Ledger",
     "ROW",
+    "Ledger",
     "SeededBits",
     "SystemBits",
     "__version__",
+    "account",
+    "calibrate",
     "count",
     "errors",
+    "events",
+    "examples",
     "mean",
     "protect",
     "sum",
