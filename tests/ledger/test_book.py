@@ -237,6 +237,15 @@ def test_another_unit_data_set_or_neighbour_relation_is_refused(place: Place) ->
     assert ledger.verify() == 2
 
 
+def test_a_row_can_be_the_unit(tmp_path: Path) -> None:
+    import deniable as dn
+
+    ledger = dn.Ledger.create(tmp_path / "a", epsilon=1, unit=dn.ROW)
+    ledger.bind(data="a.csv", unit=dn.ROW, neighbours="add or remove")
+    with pytest.raises(LedgerError, match="the unit 'row', not for 'person'"):
+        ledger.bind(data="a.csv", unit="person", neighbours="add or remove")
+
+
 def test_the_data_set_can_be_named_at_creation(tmp_path: Path) -> None:
     ledger = Ledger.create(tmp_path / "a", epsilon=1, unit="person", data="colours.csv")
     with pytest.raises(LedgerError, match="belongs to the data 'colours.csv'"):

@@ -21,6 +21,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,7 +34,7 @@ from deniable.ledger import chain, history
 from deniable.ledger.chain import BEGINNING, FORMAT, Entry, Row
 from deniable.ledger.filters import Rule, Spending, check_fits, nothing
 from deniable.ledger.prices import Tariff
-from deniable.ledger.terms import Terms, agree, read_terms, short_text
+from deniable.ledger.terms import Terms, agree, read_terms, short_text, unit_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +82,7 @@ class Ledger:
         *,
         epsilon: Number,
         delta: Number = 0,
-        unit: str,
+        unit: str | Enum,
         rule: str = "basic",
         data: str | None = None,
         neighbours: str = "add or remove",
@@ -89,7 +90,7 @@ class Ledger:
     ) -> Ledger:
         """Make a new ledger and return it; an existing one is never overwritten.
 
-        Args:    epsilon, delta: the whole budget. unit: who is protected, the name of the unit column.
+        Args:    epsilon, delta: the whole budget. unit: who is protected: the unit column, or dn.ROW.
                  rule: what is summed, "basic", "concentrated" or "gaussian" (see `filters`); never changed.
                  data: the label of the data set; if None, the first use decides.
                  neighbours: "add or remove" or "replace one". patience: seconds to wait for other writers.
@@ -189,12 +190,12 @@ class Ledger:
     def __repr__(self) -> str:
         return f"<Ledger {self.label!r}: {self.remaining} of {self.limit} left>"
 
-    def bind(self, *, data: str | None, unit: str, neighbours: str) -> None:
+    def bind(self, *, data: str | None, unit: str | Enum, neighbours: str) -> None:
         """Check that this ledger counts for this data; the first data set that is named is bound for good.
 
         Raises:  LedgerError: another data set, unit or neighbour relation than the ledger's.
         """
-        self._check_terms(unit, neighbours)
+        self._check_terms(unit_name(unit), neighbours)
         if data is None:
             return
         named = short_text(data, "data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
 from deniable import __version__
@@ -41,13 +42,13 @@ class Terms:
         }
 
 
-def agree(epsilon: Number, delta: Number, unit: str, counted: str, relation: str) -> Terms:
+def agree(epsilon: Number, delta: Number, unit: str | Enum, counted: str, relation: str) -> Terms:
     """Return the terms that these arguments mean; ParameterError names the one that is wrong."""
     total, mass, known = positive(epsilon, "epsilon"), probability(delta, "delta"), rule(counted)
     return Terms(
         epsilon=total,
         delta=mass,
-        unit=short_text(unit, "unit"),
+        unit=unit_name(unit),
         rule=known,
         neighbours=neighbours(relation),
         limit=limits(known, epsilon=total, delta=mass),
@@ -68,6 +69,11 @@ def read_terms(written: Mapping[str, str], counted: Rule, label: str) -> Terms:
         )
     except (KeyError, ValueError, ZeroDivisionError):
         raise LedgerError(f"'{label}' is damaged: entry 0 holds no budget.") from None
+
+
+def unit_name(unit: str | Enum) -> str:
+    """Return the unit as text: a column's name, or "row" for `dn.ROW`."""
+    return short_text(unit.value if isinstance(unit, Enum) else unit, "unit")
 
 
 def short_text(value: object, argument: str) -> str:
