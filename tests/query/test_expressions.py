@@ -129,6 +129,7 @@ def test_an_expression_means_what_sql_says(text: str, row: dict[str, object], va
         ("i - j", {"i": LEAST, "j": 1}),
         ("i * j", {"i": BIG, "j": 2}),
         ("-i", {"i": LEAST}),
+        ("-(-9223372036854775808)", {}),
         ("abs(i)", {"i": LEAST}),
         ("i % 0", {"i": 1}),
         ("i % j", {"i": 1, "j": 0}),

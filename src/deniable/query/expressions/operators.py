@@ -18,6 +18,7 @@ from deniable.query.expressions.values import (
     call,
     cast,
     group,
+    literal_integer,
     seal,
     tame,
 )
@@ -82,10 +83,16 @@ def _left(operator: Operator, tree: exp.Expression) -> exp.Expression:
 
 
 def negative(written: Text, value: Value) -> Value:
-    """Return -value. The least whole number has no opposite: NULL."""
+    """Return -value. The least whole number has no opposite: NULL.
+
+    It is 0 - value for whole numbers: DuckDB widens the negation of a constant to 128 bits.
+    """
     require(written, value, NUMBERS, "- takes a number")
-    tree = exp.Neg(this=group(value.tree))
-    raises = value.raises or value.type is Type.INTEGER
+    whole = value.type is Type.INTEGER
+    tree: exp.Expression = exp.Neg(this=group(value.tree))
+    if whole:
+        tree = exp.Sub(this=literal_integer(0), expression=group(value.tree))
+    raises = value.raises or whole
     return Value(tree, value.type, value.place, value.size + 1, raises=raises, wild=value.wild)
 
 
