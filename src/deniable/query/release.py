@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, overload
 from deniable.exact import text
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish import statement, terminal
-from deniable.publish.facts import Coverage, Facts, Table
+from deniable.publish.facts import Coverage, Facts, LedgerFacts, Table
 from deniable.query import coverage, wording
 from deniable.query.saving import new_folder, written_whole
 
@@ -47,6 +47,7 @@ class Release:
     table:     keys, then each output with `<name>_low` and `<name>_high`.
     histogram: noisy numbers of units by how many groups they are in (`plan.classes`), steps of 1/one.
     secure:    whether the noise came from the operating system's bits; False makes it a test.
+    ledger:    what the ledger said when it was charged; None without one.
     """
 
     plan: Plan
@@ -55,6 +56,7 @@ class Release:
     purpose: str | None
     when: str
     secure: bool
+    ledger: LedgerFacts | None = None
 
     @property
     def guarantee(self) -> PureDP | ApproxDP:
@@ -75,6 +77,7 @@ class Release:
             purpose=self.purpose,
             when=self.when,
             secure=self.secure,
+            ledger=self.ledger,
         )
 
     @property
@@ -167,6 +170,7 @@ class Release:
             "purpose": self.purpose,
             "when": self.when,
             "secure": self.secure,
+            "ledger": None if self.ledger is None else asdict(self.ledger),
             "groups_of_a_unit": groups_of_a_unit,
         }
 

@@ -1,8 +1,8 @@
 """Carry a plan out: open the engine, count, add noise, keep what passes the threshold, and publish.
 
 What holds here, and where.
-1. Everything that can be refused was refused when the plan was made; `carried_out` checks its own arguments
-   before the engine opens.
+1. Everything that can be refused was refused when the plan was made; `carried_out` checks its own arguments.
+   Then the ledger is charged (`payment.paid`), durably, and only then are data read (`_read`).
 2. Every entry of every published column gets its own draw of its own noise (`_add_noise`, `_selected`):
    declared groups that nobody is in have entries too, of 0. Two outputs that share a measure share its
    noisy column, and so cost once.
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from deniable.bits import Bits, SystemBits
 from deniable.errors import ParameterError
 from deniable.query.outputs import columns
+from deniable.query.payment import paid
 from deniable.query.pricing import Sampler, sampler
 from deniable.query.release import Release
 from deniable.query.sealed import Sealed
@@ -33,6 +34,7 @@ from deniable.query.sealed import Sealed
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from deniable.engines.duckdb import DuckDB
     from deniable.query.plan import Plan
 
 Integers = NDArray[np.int64]
@@ -57,31 +59,18 @@ def carried_out(
 ) -> Release:
     """Return the release of the plan: the data are read once, after everything that can be checked was.
 
-    Raises:  ParameterError: an argument is wrong. EngineError: the engine failed; why is private.
-             SourceError: a file changed meanwhile. NoiseError: a draw left 64 bits (less than once in e**63).
+    Raises:  ParameterError: an argument is wrong. BudgetError: the ledger has less left. EngineError: the
+             engine failed; why is private. SourceError: a file changed meanwhile. NoiseError: a draw left 64
+             bits (less than once in e**63).
     """
     from deniable.engines.duckdb import DuckDB
-    from deniable.query.collect import collect
 
     _check_purpose(purpose)
     _check_bits(bits)
     source = SystemBits() if bits is None else bits
-    survey, groups = plan.query.survey, plan.query.groups
-    with DuckDB(memory_limit=memory_limit, threads=threads) as engine:
-        sealed = collect(
-            engine,
-            survey.rows(engine, _needed(plan)),
-            unit=survey.unit,
-            groups=() if groups is None else tuple(column.name for column in groups.columns),
-            keys=None if groups is None else groups.keys,
-            measures=[noisy.measure for noisy in plan.price.measured],
-            contributions=plan.price.contributions,
-            bits=source,
-            coverage=plan.classes,
-        )
-        table = _published(plan, _noisy(plan, sealed, source))
-        histogram = _histogram(plan, sealed, source)
-    survey.source.check_unchanged()
+    with DuckDB(memory_limit=memory_limit, threads=threads) as engine, paid(plan, purpose) as ledger:
+        table, histogram = _read(plan, engine, source)
+        plan.query.survey.source.check_unchanged()
     return Release(
         plan=plan,
         table=table,
@@ -89,7 +78,28 @@ def carried_out(
         purpose=purpose,
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         secure=isinstance(source, SystemBits),
+        ledger=ledger,
     )
+
+
+def _read(plan: Plan, engine: DuckDB, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
+    """Return the published table and the noisy histogram of groups."""
+    from deniable.query.collect import collect
+
+    survey, groups = plan.query.survey, plan.query.groups
+    sealed = collect(
+        engine,
+        survey.rows(engine, _needed(plan)),
+        unit=survey.unit,
+        groups=() if groups is None else tuple(column.name for column in groups.columns),
+        keys=None if groups is None else groups.keys,
+        measures=[noisy.measure for noisy in plan.price.measured],
+        contributions=plan.price.contributions,
+        bits=bits,
+        coverage=plan.classes,
+    )
+    table = _published(plan, _noisy(plan, sealed, bits))
+    return table, _histogram(plan, sealed, bits)
 
 
 def _check_purpose(purpose: object) -> None:

@@ -17,6 +17,8 @@ from sqlglot import exp
 
 from deniable.errors import ParameterError
 from deniable.exact import whole
+from deniable.guarantees import Neighbours
+from deniable.ledger import Ledger
 from deniable.query import keys as declared_keys
 from deniable.query.aggregates import Aggregate
 from deniable.query.expressions import Expression, parse_condition, parse_value
@@ -63,6 +65,7 @@ class Survey:
     unit: str | None
     population: int | None
     steps: tuple[Step, ...] = ()
+    ledger: Ledger | None = None
 
     def where(self, condition: str) -> Survey:
         """Keep the rows for which the condition is true: `where("age >= 18")`.
@@ -187,6 +190,7 @@ def protect(
     population: int | None = None,
     types: Mapping[str, str] | None = None,
     delimiter: str | None = None,
+    ledger: Ledger | None = None,
 ) -> Survey:
     """Return the table as a survey whose every release protects all rows of one unit together.
 
@@ -195,19 +199,30 @@ def protect(
              population: how many units there may be at most, as you state it; never read from the data.
              types: columns to declare, {"age": "integer"}; CSV and JSON lines are text otherwise.
              delimiter: what separates CSV columns; a comma when omitted.
+             ledger: where every release of this survey is paid for, before the data are read.
     Raises:  ParameterError: an argument is wrong. SourceError: the source cannot be used.
+             LedgerError: the ledger counts for another unit or other data.
     """
     people = None if population is None else whole(population, "population", at_least=1, at_most=1 << 40)
     _check_unit(unit)
     resolved = resolve(source, types=types, delimiter=delimiter)
     column = None if isinstance(unit, Row) else _unit(resolved.schema, unit)
-    return Survey(resolved, resolved.schema, column, people)
+    if ledger is not None:
+        _check_ledger(ledger)
+        ledger.bind(data=resolved.label, unit=column or "row", neighbours=Neighbours.ADD_OR_REMOVE.value)
+    return Survey(resolved, resolved.schema, column, people, ledger=ledger)
 
 
 def _check_unit(unit: object) -> None:
     if not isinstance(unit, str | Row):
         fix = "Name the column that says whose a row is, or write unit=dn.ROW if each row stands for itself."
         raise ParameterError("unit", unit, "must be a column or dn.ROW", fix)
+
+
+def _check_ledger(ledger: object) -> None:
+    if not isinstance(ledger, Ledger):
+        fix = "Give dn.Ledger.open('survey.ledger'), or leave it out."
+        raise ParameterError("ledger", ledger, "must be a ledger", fix)
 
 
 def _unit(schema: Schema, name: str) -> str:

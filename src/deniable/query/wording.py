@@ -96,7 +96,8 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
     entries += [("rows", str(step)) for step in query.survey.steps]
     if groups is not None:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
-        entries.append(("max_keys", f"{groups.max_keys:,}: no more groups of one {one} are looked at"))
+        most = plan.price.contributions.max_keys
+        entries.append(("max_keys", f"{most:,}: no more groups of one {one} are looked at"))
     if plan.price.coverage is not None:
         share = "epsilon" if plan.noise == "laplace" else "the squared budget"
         entries.append(("coverage", f"how much was counted in full is measured too, for 2 % of {share}"))
@@ -107,6 +108,8 @@ def _total(plan: Plan) -> str:
     """Return what the events cost, priced again, rounded up."""
     account = accounting.account(plan.events)
     epsilon = odds.epsilon_text(account.epsilon(delta=plan.guarantee.delta))
+    if not plan.guarantee.delta:
+        return f"epsilon {epsilon}"
     if plan.price.threshold is None:
         return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}"
     least = odds.short(odds.rounded_up(plan.price.threshold.delta, 4))
@@ -130,7 +133,8 @@ def _bound(plan: Plan, one: str) -> str:
     assert groups is not None
     given = "" if groups.max_groups_given else " (not given)"
     rule = "counts less in each" if groups.over == "weight" else "is left out of some, by chance"
-    return f"{groups.max_groups:,}{given}: a {one} in more groups {rule}"
+    most = plan.price.contributions.max_groups
+    return f"{most:,}{given}: a {one} in more groups {rule}"
 
 
 def _table(plan: Plan) -> list[str]:
