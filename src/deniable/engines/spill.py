@@ -39,16 +39,21 @@ shutil.rmtree(folder, ignore_errors=True)
 class SpillFolder:
     """A folder that only its owner can enter (mode 0700); see the table above for when it goes.
 
+    Args:   parent: the folder to make it in; the temporary directory if None. prefix: of its name.
     Fields: `path`, absolute text.
-    Raises: OSError: the temporary directory is not writable.
+    Raises: OSError: the folder around it is not writable.
     """
 
     path: str
 
+    def __init__(self, parent: str | None = None, prefix: str = "deniable-") -> None:
+        self._parent = parent
+        self._prefix = prefix
+
     def __enter__(self) -> Self:
         import os
 
-        self.path = tempfile.mkdtemp(prefix="deniable-")
+        self.path = tempfile.mkdtemp(prefix=self._prefix, dir=self._parent)
         command = [sys.executable, "-I", "-S", "-c", _JANITOR, self.path, str(os.getpid())]
         try:
             self._janitor = subprocess.Popen(  # noqa: S603 - this interpreter, our text, no shell

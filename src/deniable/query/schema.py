@@ -56,7 +56,7 @@ class Schema:
         for column in self.columns:
             if column.name.casefold() == name.casefold():
                 return column
-        raise ParameterError(argument, name, "is not a column", self.suggestion(name))
+        raise ParameterError(argument, name, "names no column", self.suggestion(name))
 
     def suggestion(self, name: str) -> str:
         """Return a sentence which names the columns nearest to `name`."""

@@ -36,8 +36,10 @@ _PATTERNS = {
 _TRUE = r"(?i)\s*(true|t|yes|y|1)\s*"
 _FALSE = r"(?i)\s*(false|f|no|n|0)\s*"
 
+WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
+"""The integers that need more than 64 bits: they are delivered as HUGEINT."""
+
 _NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
 _TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 
@@ -59,7 +61,7 @@ def cast(value: exp.Expression, kind: str) -> exp.Expression:
 
 def native(kind: str) -> Type:
     """Return what a column of this DuckDB type is: `native("UINTEGER")` is INTEGER."""
-    if kind in _NARROW or kind in _WIDE:
+    if kind in _NARROW or kind in WIDE:
         return Type.INTEGER
     if kind in ("FLOAT", "DOUBLE"):
         return Type.REAL
@@ -80,7 +82,7 @@ def delivered(value: exp.Expression, kind: str) -> exp.Expression:
     """Return a value of the DuckDB type `kind` as the schema's type (see `Type`)."""
     match native(kind):
         case Type.INTEGER:
-            return cast(value, "HUGEINT" if kind in _WIDE else "BIGINT")
+            return cast(value, "HUGEINT" if kind in WIDE else "BIGINT")
         case Type.REAL:
             return _finite(cast(value, "DOUBLE"))
         case Type.TEXT:

@@ -31,7 +31,7 @@ from deniable.query.sources.files import File
 LIMIT = 16 << 20
 """The longest line that is read, in bytes, its end included."""
 
-_BLOCK = 4 << 20
+_BLOCK = 4 << 20  # below LIMIT: a line inside one block is never too long
 _BOM = b"\xef\xbb\xbf"
 _SCHEMA = pa.schema([("line", pa.string())])
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from deniable.errors import SourceError
 from deniable.query.schema import Type
-from deniable.query.sources.arrow import ArrowSource, arrow_source, fields_of
+from deniable.query.sources.arrow import ArrowSource, arrow_source, kind_of
+from deniable.query.sources.select import Field
 
 
 def from_polars(frame: pl.DataFrame | pl.LazyFrame, types: Mapping[str, Type]) -> ArrowSource:
@@ -25,13 +26,21 @@ def from_polars(frame: pl.DataFrame | pl.LazyFrame, types: Mapping[str, Type]) -
     objects = [name for name, kind in schema.items() if kind == pl.Object]
     if objects:
         raise SourceError(f"Column {objects[0]!r} of {label} is of type Object. Cast it, or drop it.")
-    empty = pl.DataFrame(schema=schema).to_arrow()
+    fields = [Field(name, _kind(kind)) for name, kind in schema.items()]
 
     def read(names: Sequence[str]) -> pa.Table:
         chosen = frame.select(list(names))
         return (chosen.collect() if isinstance(chosen, pl.LazyFrame) else chosen).to_arrow()
 
-    return arrow_source(label, fields_of(empty.schema), types, read)
+    return arrow_source(label, fields, types, read)
+
+
+def _kind(kind: pl.DataType) -> str:
+    """Return the DuckDB type of a Polars type, by way of an empty Arrow column."""
+    try:
+        return kind_of(pl.Series([], dtype=kind).to_arrow().type)
+    except (pl.exceptions.PolarsError, pa.ArrowException):
+        return "OTHER"  # Arrow has no such type: integers of 128 bits
 
 
 def _lazy_schema(frame: pl.LazyFrame) -> pl.Schema:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import SourceError
 from deniable.query.schema import Column, Schema, Type
-from deniable.query.sources.casts import cast
+from deniable.query.sources.casts import WIDE, cast
 from deniable.query.sources.select import Field, chosen, quoted, schema_of, select, typed
 
 _LABEL = "a DuckDB relation"
@@ -38,17 +38,27 @@ class Relation:
         """Return the SELECT of these columns; each scan runs the relation anew."""
         asked = chosen(self.schema, columns)
         view = engine.view(engine.run(lambda: _Stream(self._projected(asked))))
-        return select(asked, _arrived, view)
+        return select(asked, self._arrived, view)
 
     def check_unchanged(self) -> None:
         """Do nothing: a relation has no identity that could be compared."""
 
     def _projected(self, asked: Sequence[Column]) -> duckdb.DuckDBPyRelation:
-        values = [
-            exp.alias_(_sent(typed(self.fields, column), column), column.name, quoted=True)
-            for column in asked
-        ]
-        return self.relation.project(", ".join(value.sql(dialect="duckdb") for value in values) or "1")
+        sent = (exp.alias_(self._sent(column), column.name, quoted=True) for column in asked)
+        return self.relation.project(", ".join(value.sql(dialect="duckdb") for value in sent) or "1")
+
+    def _sent(self, column: Column) -> exp.Expression:
+        """Return the value; an integer that is wider than 64 bits in the one form that Arrow has for it."""
+        value = typed(self.fields, column)
+        return cast(value, "DECIMAL(38, 0)") if self._is_wide(column) else value
+
+    def _arrived(self, column: Column) -> exp.Expression:
+        value = quoted(column.name)
+        return cast(value, "HUGEINT") if self._is_wide(column) else value
+
+    def _is_wide(self, column: Column) -> bool:
+        kind = next(field.kind for field in self.fields if field.name == column.name)
+        return column.type is Type.INTEGER and kind in WIDE
 
 
 class _Stream:
@@ -78,13 +88,3 @@ def from_relation(relation: duckdb.DuckDBPyRelation, types: Mapping[str, Type]) 
         raise SourceError("The DuckDB relation cannot be described: is its connection closed?")
     fields = tuple(Field(name, str(kind)) for name, kind in pairs)
     return Relation(_LABEL, schema_of(fields, types, _LABEL), fields, relation)
-
-
-def _sent(value: exp.Expression, column: Column) -> exp.Expression:
-    """Return an integer as 128 bits that Arrow knows: some are wider than 64, and none may be a float."""
-    return cast(value, "DECIMAL(38, 0)") if column.type is Type.INTEGER else value
-
-
-def _arrived(column: Column) -> exp.Expression:
-    value = quoted(column.name)
-    return cast(value, "HUGEINT") if column.type is Type.INTEGER else value
