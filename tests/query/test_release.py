@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
+import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -512,6 +515,28 @@ def test_a_save_that_fails_leaves_nothing(
     with pytest.raises(OSError, match="no space"):
         release.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_save_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+    program = f"""
+import time, pyarrow, pyarrow.csv, deniable as dn
+def stuck(*arguments):
+    print("writing", flush=True)
+    time.sleep(60)
+pyarrow.csv.write_csv = stuck
+table = pyarrow.table({{"person": [1]}})
+dn.protect(table, unit="person").aggregate(n=dn.units()).release(epsilon=1).save({str(tmp_path / "out")!r})
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.kill()
+    for _ in range(100):
+        if not list(tmp_path.iterdir()):
+            return
+        time.sleep(0.05)
+    raise AssertionError("something is left")
 
 
 def test_a_page_replaces_the_one_before(release: Any, tmp_path: Path) -> None:
