@@ -190,7 +190,7 @@ def _advice(left: Spending, short: str) -> str:
     fits = f"At most {left.rule.amount} {amount} with delta {delta} fits."
     if short == "delta":
         return f"{fits} Lower delta, or name the keys so that none is needed."
-    return f"{fits} Lower {short}, or ask for fewer groups."
+    return f"{fits} Lower epsilon, or ask for fewer groups."
 
 
 def _shortened(number: Fraction) -> Fraction:

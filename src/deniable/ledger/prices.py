@@ -144,7 +144,7 @@ class Tariff:
                 return whole.amount, whole.delta
             case _:
                 fix = "It sums Gaussian noise and selection; use rule='concentrated' or 'basic' for others."
-                raise ParameterError("events", leaf, "is refused by the gaussian rule", fix)
+                raise ParameterError("event", leaf, "is refused by the gaussian rule", fix)
 
     def _smoothed(self, pairs: list[tuple[DiscreteGaussian, int]]) -> Cost:
         """Price discrete Gaussians by step 2."""
@@ -155,7 +155,7 @@ class Tariff:
         if smoothed is None:
             fix = "Use rule='concentrated', or a finer grid (sigma and sensitivity larger by one factor)."
             coarse = min((event for event, _ in pairs), key=lambda event: event.sigma)
-            raise ParameterError("events", coarse, "is too coarse for the gaussian rule", fix)
+            raise ParameterError("event", coarse, "is too coarse for the gaussian rule", fix)
         return smoothed.mu_squared, (1 + exponential(self.epsilon)[1]) * smoothed.distance
 
 
@@ -163,5 +163,5 @@ def _basic(leaf: Leaf) -> Cost:
     kept = promise(leaf)
     if kept is None:
         fix = "Say what it costs: reserve(..., epsilon=, delta=)."
-        raise ParameterError("events", leaf, "has no epsilon of its own", fix)
+        raise ParameterError("event", leaf, "has no epsilon of its own", fix)
     return kept.epsilon, kept.delta
