@@ -45,9 +45,9 @@ $(READY)-run: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(READY)-test: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,postgres]"
+	$(BIN)/python -m pip install --quiet --editable ".[test]"
 	@touch $(READY)-run $@
 
 $(READY)-check: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[test,check,postgres]"
+	$(BIN)/python -m pip install --quiet --editable ".[test,check]"
 	@touch $(READY)-run $(READY)-test $@
