@@ -80,7 +80,7 @@ def pairs(question: Bounding) -> exp.Select:
     outer = exp.select(*by).from_(inner.subquery("counted"))
     for place, measure in enumerate(question.measures):
         if not isinstance(measure, Units):
-            outer = outer.select(_named(_bounded(place, measure), f"v{place}"))
+            outer = outer.select(_named(bounded(place, measure), f"v{place}"))
     return outer
 
 
@@ -100,7 +100,7 @@ def answer(question: Bounding) -> exp.Select:
         case _ if not question.groups:
             kept, weighted = exp.select("*").from_(PAIRS), False
         case "drop":
-            kept, weighted = _dropped(question, question.contributions.groups), False
+            kept, weighted = _dropped(question), False
         case "weight":
             kept, weighted = _weighted(question), True
         case other:
@@ -190,8 +190,15 @@ def _counted(question: Bounding) -> list[exp.Alias]:
         if not isinstance(measure, Units):
             found.append(_named(_count(place, measure, question), f"n{place}"))
         if isinstance(measure, Total):
-            found.append(_named(sql("SUM(:x)", x=exp.column(f"x{place}")), f"s{place}"))
+            found.append(_named(_sum(place, measure), f"s{place}"))
     return found
+
+
+def _sum(place: int, measure: Total) -> exp.Expression:
+    total = sql("COALESCE(SUM(:x), 0)", x=exp.column(f"x{place}"))
+    if max(abs(measure.low), abs(measure.high)) > _SHORT:
+        return total
+    return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, :total)) AS BIGINT)", total=total)
 
 
 def _named(value: exp.Expression, name: str) -> exp.Alias:
@@ -212,45 +219,47 @@ def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
             assert_never(other)
 
 
-def _bounded(place: int, measure: Count | Total) -> exp.Expression:
+def bounded(place: int, measure: Count | Total) -> exp.Expression:
     """Return the integer of (unit, group), in the shortest type that holds its bound: step 2."""
     rows = measure.max_rows
     assert rows is not None
-    n = exp.column(f"n{place}")
+    n, s = exp.column(f"n{place}"), exp.column(f"s{place}")
     match measure:
         case Count():
             number = sql("LEAST(:n, :rows)", n=n, rows=rows)
         case Total():
-            template = f"GREATEST({-measure.bound}, LEAST({measure.bound}, :shared))"
-            number = sql(template, shared=_shared(place, measure, rows))
+            number = sql(
+                f"GREATEST({-measure.bound}, LEAST({measure.bound}, :shared))", shared=_shared(n, s, rows)
+            )
         case other:
             assert_never(other)
     return exp.cast(number, "INT" if measure.bound < _SHORT else "BIGINT")
 
 
-def _shared(place: int, measure: Total, rows: int) -> exp.Expression:
-    """Return trunc(S R / n) where n > R, S elsewhere, 0 where no row has a value."""
-    narrow = max(abs(measure.low), abs(measure.high)) <= _SHORT
-    s = sql("COALESCE(:s, 0)", s=exp.column(f"s{place}"))
-    if narrow:
-        s = sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, :s)) AS BIGINT)", s=s)
-    n = sql(f"LEAST(:n, {LIMIT // rows})", n=exp.column(f"n{place}"))
-    template = "CASE WHEN :count > :rows THEN (:s // :n) * :rows + ((:s % :n) * :rows) // :n ELSE :s END"
-    return sql(template, count=exp.column(f"n{place}"), rows=rows, s=s, n=n)
+def _shared(n: exp.Expression, s: exp.Expression, rows: int) -> exp.Expression:
+    """Return trunc(S R / n) where n > R, elsewhere S."""
+    shared = "(:s // :most) * :rows + ((:s % :most) * :rows) // :most"
+    most = sql(f"LEAST(:n, {LIMIT // rows})", n=n)
+    return sql(f"CASE WHEN :n > :rows THEN {shared} ELSE :s END", n=n, s=s, rows=rows, most=most)
 
 
-def _salted(question: Bounding) -> str:
-    return f"HASH(HASH({', '.join(question.keys)}, unit, '{question.salt}'))"
+def salted(keys: Sequence[str], salt: str) -> str:
+    """Return the hash that ranks the groups of a unit; all are SQL."""
+    return f"HASH(HASH({', '.join(keys)}, unit, {salt}))"
 
 
-def _among_least(question: Bounding, most: int) -> str:
+def among_least(hashed: str, most: int) -> str:
     """Return the condition that at most `most` hashes of the unit are not above this one: step 3."""
     frame = "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-    return f"COUNT(*) OVER (PARTITION BY unit ORDER BY {_salted(question)} {frame}) <= {most}"
+    return f"COUNT(*) OVER (PARTITION BY unit ORDER BY {hashed} {frame}) <= {most}"
 
 
-def _dropped(question: Bounding, most: int) -> exp.Select:
-    return exp.select("*").from_(PAIRS).qualify(_among_least(question, most))
+def _kept(question: Bounding, most: int) -> str:
+    return among_least(salted(question.keys, f"'{question.salt}'"), most)
+
+
+def _dropped(question: Bounding) -> exp.Select:
+    return exp.select("*").from_(PAIRS).qualify(_kept(question, question.contributions.groups))
 
 
 def _weighted(question: Bounding) -> exp.Select:
@@ -258,7 +267,7 @@ def _weighted(question: Bounding) -> exp.Select:
     most = question.contributions.max_keys
     few = exp.select(f"{PAIRS}.*", "m").from_(PAIRS).join(WIDTHS, using="unit").where(f"m <= {most}")
     many = exp.select(f"{PAIRS}.*", f"{most} AS m").from_(PAIRS).join(WIDTHS, using="unit")
-    many = many.where(f"{WIDTHS}.m > {most}").qualify(_among_least(question, most))
+    many = many.where(f"{WIDTHS}.m > {most}").qualify(_kept(question, most))
     return exp.select("*").from_(few.union(many, distinct=False).subquery("kept")).join(WEIGHTS, using="m")
 
 
