@@ -186,7 +186,7 @@ def _published(plan: Plan, noisy: _Noisy) -> pa.Table:
         names.append(name)
         arrays.append(pa.array(values))
     table = pa.table(arrays, names=names)
-    if plan.price.threshold is None:
+    if plan.price.threshold is None or groups is None:
         return table
     order = [(plan.outputs[0].name, "descending")]
     order += [(name, "ascending") for name in names[: noisy.keys.num_columns]]
