@@ -29,7 +29,8 @@ VALUES: dict[str, list[tuple[str, Any]]] = {
         *[("12", 12.0), (".5", 0.5), ("-1.", -1.0), ("1e-3", 0.001), ("+2.5E+2", 250.0), (" 12 ", 12.0)],
         *[("1e308", 1e308), ("1e-400", 0.0), ("0.1", 0.1), ("-0", 0.0), ("2" * 30, 2.2222222222222222e29)],
         *[("nan", None), ("NaN", None), ("inf", None), ("-Infinity", None), ("-1e400", None)],
-        *[("1e400", None), ("1_0", None), ("0x1p3", None), ("1d", None), ("", None), (".", None), ("e5", None), ("5 %", None)],
+        *[("1e400", None), ("1_0", None), ("0x1p3", None), ("1d", None), ("", None), (".", None), ],
+        *[("e5", None), ("5 %", None)],
     ],
     "boolean": [
         *[("true", True), ("T", True), ("Yes", True), ("y", True), ("1", True), (" TRUE ", True)],
@@ -41,7 +42,8 @@ VALUES: dict[str, list[tuple[str, Any]]] = {
         *[("0001-01-01", dt.date(1, 1, 1)), ("9999-12-31", dt.date(9999, 12, 31))],
         *[("2023-02-29", None), ("0000-01-01", None), ("10000-01-01", None), ("29.2.2024", None)],
         *[("2024/02/29", None), ("20240229", None), ("2024-02-29 12:00", None), ("epoch", None), ("", None)],
-        *[("-2024-02-29", None), ("2024-02-29 (BC)", None), ("2024-13-01", None), ("today", None), ("infinity", None)],
+        *[("-2024-02-29", None), ("2024-02-29 (BC)", None), ("2024-13-01", None), ],
+        *[("today", None), ("infinity", None)],
     ],
     "timestamp": [
         *[("2024-02-29", dt.datetime(2024, 2, 29)), ("2024-02-29 13:05", dt.datetime(2024, 2, 29, 13, 5))],
@@ -96,7 +98,9 @@ def test_random_text_is_read_as_python_reads_it(kind: str, naive: Any, tmp_path:
 def arrow_column(values: list[Any], kind: Any, declared: str | None = None) -> tuple[str, list[Any]]:
     table = pa.table({"place": list(range(len(values))), "value": pa.array(values, kind)})
     source = resolve(table, types=None if declared is None else {"VALUE": declared})
-    return str(source.schema.find("value", "x").type), [value for _, value in read(source)]
+    return str(source.schema.find("value", "x").type), [
+        value for _, value in sorted(read(source), key=lambda row: int(row[0]))
+    ]
 
 
 MAX = 2**63 - 1
