@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from deniable.accounting import closed
+from deniable.accounting import pricing
 from deniable.accounting.leaves import Leaf, leaves
 from deniable.accounting.number import UpperBound, upward
-from deniable.accounting.within import parts
 from deniable.events import Event
 from deniable.exact import Number, at_least_zero, probability
 from deniable.guarantees import Neighbours
@@ -31,7 +30,7 @@ class Account:
         Guarantee: never below the least such epsilon.
         Raises:  ParameterError: epsilon is infinite at this delta; or delta is no number in [0, 1).
         """
-        return upward(closed.epsilon(parts(self.leaves), probability(delta, "delta")))
+        return upward(pricing.epsilon(self.leaves, probability(delta, "delta")))
 
     def delta(self, *, epsilon: Number) -> UpperBound:
         """Return a delta such that the events together are (epsilon, delta)-private.
@@ -39,7 +38,7 @@ class Account:
         Guarantee: never below the least such delta.
         Raises:  ParameterError: epsilon is no number of at least 0.
         """
-        return upward(closed.delta(parts(self.leaves), at_least_zero(epsilon, "epsilon")))
+        return upward(pricing.delta(self.leaves, at_least_zero(epsilon, "epsilon")))
 
 
 def account(

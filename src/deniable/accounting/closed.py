@@ -37,7 +37,7 @@ def delta(given: Parts, epsilon_: Fraction) -> Fraction:
     found = [concentrated.delta(total_rho(given), room)]
     if not given.rho:
         found += _gaussian_delta(given, room)
-        if _alone(given):
+        if is_alone(given):
             found.append(lattice.delta(given.discrete[0][0], room)[1])
     return 1 - (1 - given.mass) * (1 - min(found))
 
@@ -83,7 +83,7 @@ def _gaussian_delta(given: Parts, room: Fraction) -> list[Fraction]:
     return [gaussian.delta(given.mu_squared + smoothed.mu_squared, room)[1] + discrete.SHARE * about]
 
 
-def _alone(given: Parts) -> bool:
+def is_alone(given: Parts) -> bool:
     """Whether one discrete Gaussian that can be summed is all there is."""
     if given.rho or given.mu_squared or len(given.discrete) != 1:
         return False
@@ -92,7 +92,7 @@ def _alone(given: Parts) -> bool:
 
 
 def _lattice(given: Parts, most: Fraction, rest: Fraction) -> list[Fraction]:
-    if not _alone(given):
+    if not is_alone(given):
         return []
     event = given.discrete[0][0]
 

@@ -25,7 +25,7 @@ def least(
     `holds` begins to be true. Only `holds` decides: a bad `excess` costs tightness or time, nothing else.
     The result is above the least by about 2**-43 of it, or by what a change of 1e-13 in `excess` means.
     """
-    near = _crossing(excess, float(low), float(high))
+    near = crossing(lambda x: excess(Fraction(x)), float(low), float(high))
     step = Fraction(near) / 2**43
     candidate = Fraction(near)
     while candidate < high:
@@ -35,9 +35,12 @@ def least(
     return high
 
 
-def _crossing(excess: Callable[[Fraction], float], left: float, right: float) -> float:
-    """Return where `excess` crosses 0: false position, halving the weight of an end that stays (Illinois)."""
-    above, below = excess(Fraction(left)), excess(Fraction(right))
+def crossing(excess: Callable[[float], float], left: float, right: float) -> float:
+    """Return about where `excess` crosses 0: false position that halves the weight of an end that stays.
+
+    `excess` falls, and is above 0 at left and below it at right.
+    """
+    above, below = excess(left), excess(right)
     stayed = 0
     for _ in range(_MOST_STEPS):
         if right - left <= right * _CLOSE:
@@ -45,7 +48,7 @@ def _crossing(excess: Callable[[Fraction], float], left: float, right: float) ->
         middle = (left * below - right * above) / (below - above) if below < above < inf else left
         if not left < middle < right:
             middle = left + (right - left) / 2
-        value = excess(Fraction(middle))
+        value = excess(middle)
         if abs(value) < _LEVEL:
             return middle
         if value > 0:

@@ -1,0 +1,136 @@
+"""Ask a list of pairs for epsilon or delta: choose a grid, compose, refine until the grid does not matter.
+
+The step is made so small that the grid moves epsilon by less than 2e-4 of it (or by 3e-10), and delta by
+less than 3e-4 of it; or as small as LONGEST places allow. Every grid gives a true answer: the least is taken.
+"""
+
+from __future__ import annotations
+
+from math import expm1, floor, inf, log, sqrt
+
+import numpy as np
+
+from deniable.accounting.composition import STEEPEST, Bend
+from deniable.accounting.losses import SLACK, TooFine
+from deniable.accounting.mixture import Items, Mixture
+from deniable.accounting.pairs import Atoms, Pair
+from deniable.accounting.search import crossing
+
+_SHARE = 2e-4
+_FINEST = 3e-10
+_ROUNDS = 6
+_INFINITE = 25.0  # what is called infinite is at most exp(-25) of delta
+_DEEPEST = 1500.0  # a delta below exp(-1500) is not told apart from nothing
+
+
+def epsilon(items: Items, log_delta: float) -> float:
+    """Return an epsilon >= 0 with delta(epsilon) <= e**log_delta for all items; infinity if none is found."""
+    if _one(items):
+        return _epsilon_of_one(items[0][0], log_delta)
+    mixture = Mixture(items)
+    tilt = sqrt(-2 * log_delta / mixture.variance)
+    step = mixture.step(tilt, 0.7 * _SHARE * mixture.variance * (0.5 + tilt))
+    best = inf
+    for _ in range(_ROUNDS):
+        try:
+            found, bend = _epsilon(mixture, step, log_delta)
+        except TooFine as error:
+            return min(best, _epsilon(mixture, step * 1.2 * error.times, log_delta)[0])
+        best = min(best, found)
+        allowed = _SHARE * found + _FINEST
+        if found == 0 or mixture.off(step, bend.tilt) <= allowed:
+            break
+        step = min(0.7 * step, mixture.step(bend.tilt, 0.8 * allowed))
+    return best
+
+
+def log_delta(items: Items, epsilon_: float) -> float:
+    """Return the log of a delta that all items keep at epsilon."""
+    if _one(items):
+        return _log_delta_of_one(items[0][0], epsilon_)
+    mixture = Mixture(items)
+    tilt = max(epsilon_ / mixture.variance - 0.5, 1 / sqrt(mixture.variance))
+    step = mixture.step(tilt, 0.7 * _SHARE / tilt)
+    best = 0.0
+    for _ in range(_ROUNDS):
+        try:
+            found, bend = _log_delta(mixture, step, epsilon_)
+        except TooFine as error:
+            return min(best, _log_delta(mixture, step * 1.2 * error.times, epsilon_)[0])
+        best = min(best, found)
+        far = bend.tilt > 0.9 * STEEPEST / step or found < -_DEEPEST
+        if far or bend.tilt * mixture.off(step, bend.tilt) <= 1.5 * _SHARE:
+            break
+        step = min(0.7 * step, mixture.step(bend.tilt, _SHARE / bend.tilt))
+    return best
+
+
+def _epsilon(mixture: Mixture, step: float, log_delta_: float) -> tuple[float, Bend]:
+    """On one grid: tilt to where Chernoff's bound is least, read off; again from 0 if that was too low."""
+    stack = mixture.stack(step, _INFINITE - log_delta_)
+    bend = stack.bend(-log_delta_, Bend(0.0, stack.cumulants(0.0)), upward=True)
+    most = (bend.at.total - log_delta_) / bend.tilt
+    low = max(0.0, most - 12 / bend.tilt)
+    found = stack.tilted(bend, low=low, log_delta=log_delta_)
+    answer = found.epsilon(log_delta_)
+    if answer == found.lowest and answer > 0:
+        answer = stack.tilted(bend, low=0.0, log_delta=log_delta_).epsilon(log_delta_)
+    return answer, bend
+
+
+def _log_delta(mixture: Mixture, step: float, epsilon_: float) -> tuple[float, Bend]:
+    """On one grid: tilt to where the mean is epsilon (or a little, if that is below the mean already).
+
+    How far the tails matter is known only then: where it was too little, deeper.
+    """
+    depth = 100.0
+    while True:
+        stack = mixture.stack(step, depth)
+        bend = stack.centred(epsilon_)
+        if floor(epsilon_ / step) >= stack.highest and depth == _DEEPEST:
+            return stack.log_infinite, bend
+        about = bend.at.total - bend.tilt * epsilon_ - log(1 + 3 * bend.tilt * sqrt(bend.at.variance)) - 1
+        if -about < depth - _INFINITE or depth == _DEEPEST:
+            return stack.tilted(bend, low=epsilon_, log_delta=max(about, -_DEEPEST)).log_delta(epsilon_), bend
+        depth = min(max(2 * depth, 2 * _INFINITE - about), _DEEPEST)
+
+
+def _one(items: Items) -> bool:
+    return len(items) == 1 and items[0][1] == 1
+
+
+def _epsilon_of_one(pair: Pair, log_delta_: float) -> float:
+    """Return epsilon of a single pair: no grid is needed."""
+
+    def excess(epsilon_: float) -> float:
+        return _log_delta_of_one(pair, epsilon_) - log_delta_
+
+    if excess(0.0) <= 0:
+        return 0.0
+    right = 1.0
+    while not excess(right) <= 0:
+        right *= 2
+        if right > 2.0**24:
+            return inf
+    found = crossing(excess, 0.0, right)
+    step = 2.0**-45 * found
+    while not excess(found) <= 0:
+        found, step = found + step, 2 * step
+    return found
+
+
+def _log_delta_of_one(pair: Pair, epsilon_: float) -> float:
+    """Return the log of P[loss > epsilon] - e**epsilon Q[loss > epsilon], rounded up as in `losses`."""
+    if isinstance(pair, Atoms):
+        gap = pair.losses - epsilon_ + 2.0**-50 * (np.abs(pair.losses) + abs(epsilon_))
+        mass = pair.log_mass + SLACK * (1 + np.abs(pair.log_mass))
+        parts = mass[gap > 0] + np.log(-np.expm1(-gap[gap > 0]))
+        return float(np.logaddexp.reduce(np.append(parts, pair.log_infinite))) + SLACK
+    above, below = pair.tails(np.array([epsilon_]))
+    near, far = float(above[0]), float(below[0])
+    if near == -inf:
+        return -inf
+    near += SLACK * (1 + abs(epsilon_) + abs(near))
+    far -= SLACK * (1 + abs(epsilon_) + abs(far))
+    gap_ = far + epsilon_ - near
+    return near + log(-expm1(gap_)) if gap_ < 0 else -inf
