@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -142,6 +146,97 @@ def test_a_mean_over_hardly_any_rows_stays_in_its_bounds(rows: int) -> None:
     for seed in range(3):
         row = query.release(epsilon=1, bits=bits(seed)).table.to_pylist()[0]
         assert 0 <= row["m_low"] <= row["m"] <= row["m_high"] <= 10
+
+
+KEYS: list[tuple[str, list[Any], pa.DataType]] = [
+    ("text", ["a", "", "ä", None], pa.string()),
+    ("integer", [1, -5, 2**60, None], pa.int64()),
+    ("real", [0.5, -0.25, 1e300, None], pa.float64()),
+    ("single", [0.5, 0.25, None], pa.float32()),
+    ("decimal", [Decimal("1.50"), Decimal("-2.00"), None], pa.decimal128(10, 2)),
+    ("boolean", [True, False, None], pa.bool_()),
+    ("date", [date(2024, 2, 29), date(1, 1, 1), None], pa.date32()),
+    ("timestamp", [datetime(2024, 2, 29, 12, 30), None], pa.timestamp("us")),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "kind"), KEYS, ids=[key[0] for key in KEYS])
+def test_every_type_of_key_is_found_and_declared(name: str, values: list[Any], kind: pa.DataType) -> None:
+    column = pa.array([value for value in values for _ in range(9)], kind)
+    data = pa.table({"person": range(len(column)), "key": column})
+    survey = protect(data, unit="person")
+    found = survey.group_by("key").aggregate(n=dn.units()).release(epsilon=10**6, delta="1e-6", bits=bits(1))
+    assert {row["key"]: row["n"] for row in found.table.to_pylist()} == dict.fromkeys(values, 9)
+    keys = [value for value in reversed(values) if value is not None]
+    named = survey.group_by("key", keys=keys).aggregate(n=dn.units()).release(epsilon=10**6, bits=bits(1))
+    assert named.table.column("key").to_pylist() == keys
+    assert named.table.column("n").to_pylist() == [9] * len(keys)
+
+
+def test_categories_that_nobody_has_do_not_appear_and_order_nothing() -> None:
+    colours = pd.Categorical(
+        ["red"] * 40 + ["blue"] * 20, categories=["none", "blue", "green", "red"], ordered=True
+    )
+    data = pd.DataFrame({"person": range(60), "colour": colours})
+    query = protect(data, unit="person").group_by("colour").aggregate(n=dn.units())
+    found = query.release(epsilon=10**6, delta="1e-6", bits=bits(1)).table
+    assert found.column("colour").to_pylist() == ["red", "blue"]
+    assert found.schema.field("colour").type == pa.string()
+
+
+def test_names_may_be_anything_that_a_header_may_be() -> None:
+    names = ["select", 'quo"te', "a:b", "Straße", "two words"]
+    data = pa.table({"group": ["x"] * 30, **{name: list(range(30)) for name in names}})
+    survey = protect(data, unit="select").derive(**{"new:one": '"two words" + 1'})
+    query = (
+        survey.where('"a:b" >= 0')
+        .group_by("group")
+        .aggregate(
+            **{
+                f"sum of {name}": dn.sum(name, bounds=(0, 100), max_rows=1)
+                for name in [*names[1:], "new:one"]
+            }
+        )
+    )
+    row = query.release(epsilon=10**6, delta="1e-6", bits=bits(1)).table.to_pylist()[0]
+    assert [row[f"sum of {name}"] for name in names[1:]] == [435] * 4
+    assert row["sum of new:one"] == 465
+
+
+def test_a_derived_value_is_clamped_last() -> None:
+    data = pa.table({"person": range(50), "x": [7.0] * 49 + [1e9]})
+    query = (
+        protect(data, unit="person", population=100)
+        .derive(big="x * 1000000", wild="CASE WHEN x > 100 THEN x * x ELSE 0 END")
+        .aggregate(
+            big=dn.sum("big", bounds=(0, 10), max_rows=1), wild=dn.sum("wild", bounds=(0, 10), max_rows=1)
+        )
+    )
+    row = query.release(epsilon=10**6, bits=bits(1)).table.to_pylist()[0]
+    assert row["big"] == pytest.approx(500, abs=0.01)
+    assert row["wild"] == pytest.approx(10, abs=0.01)
+
+
+def test_undeclared_text_is_a_number_where_it_is_summed(tmp_path: Path) -> None:
+    path = tmp_path / "spend.csv"
+    lines = [
+        "person,spend",
+        *(f"{person},{person % 4}.5" for person in range(100)),
+        "200,lots",
+        "201,",
+        '202,"1',
+        "203,9",
+    ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    query = protect(path, unit="person").aggregate(
+        given=dn.count("spend", max_rows=1),
+        total=dn.sum("spend", bounds=(0, 10), max_rows=1),
+        people=dn.units(),
+    )
+    row = query.release(epsilon=10**6, bits=bits(1)).table.to_pylist()[0]
+    assert row["given"] == 101, "the count that goes with a sum counts numbers"
+    assert row["total"] == pytest.approx(25 * (0.5 + 1.5 + 2.5 + 3.5) + 9, abs=0.01)
+    assert row["people"] == 103, "an odd line loses its own person alone"
 
 
 # What is refused before data, and what happens after.

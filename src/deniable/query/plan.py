@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from deniable import accounting
 from deniable.bits import Bits
 from deniable.errors import ParameterError
 from deniable.exact import Number, exact, positive, probability, text
@@ -31,7 +32,9 @@ from deniable.query.saving import written_whole
 from deniable.query.schema import Type
 
 if TYPE_CHECKING:
+    from deniable.accounting import Account
     from deniable.events import Event
+    from deniable.publish.facts import Facts
     from deniable.query.question import Query
 
 _MOST_EPSILON = 1 << 20
@@ -79,6 +82,16 @@ class Plan:
     def events(self) -> tuple[Event, ...]:
         """What will be done with private data, exactly: `dn.account(plan.events)` prices it again."""
         return self.price.events
+
+    @property
+    def total(self) -> Account:
+        """What the events cost together, priced again: `plan.total.epsilon(delta="1e-8")`."""
+        return accounting.account(self.events)
+
+    @property
+    def facts(self) -> Facts:
+        """Everything that a statement of the release will say, as values."""
+        return wording.facts(self)
 
     @property
     def noise(self) -> Noise:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import Literal, assert_never
 
@@ -140,8 +141,9 @@ def spread(event: NoiseEvent) -> Fraction:
     return event.scale if isinstance(event, events.DiscreteLaplace) else event.sigma
 
 
+@lru_cache(maxsize=16)
 def sampler(event: NoiseEvent) -> Sampler:
-    """Return the noise that an event describes."""
+    """Return the noise that an event describes. Making it takes milliseconds, so the last few are kept."""
     if isinstance(event, events.DiscreteLaplace):
         return DiscreteLaplace(event.scale)
     return DiscreteGaussian(event.sigma**2)

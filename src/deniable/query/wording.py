@@ -139,10 +139,10 @@ def _bound(plan: Plan, one: str) -> str:
 
 def _table(plan: Plan) -> list[str]:
     sure = odds.percent(plan.confidence)
-    rows = [("column", "asked", "noise scale", f"within, {sure}")]
+    rows = [("column", "asked", "noise scale", f"error in {sure}")]
     for output in plan.outputs:
         column = _column(plan, output)
-        error = "as released" if column.error is None else column.error
+        error = "with the release" if column.error is None else f"at most {column.error}"
         rows.append((output.name, str(output.aggregate), odds.short(column.scale), error))
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
     return [
