@@ -213,27 +213,36 @@ def test_groups_with_equal_hashes_never_exceed_the_limit(engine: DuckDB) -> None
     assert kept == {1: [1], 2: [1], 3: [1, 2, 2], 4: [1, 2, 2, 3]}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
-@given(
-    data=st.data(),
-    rows=st.one_of(st.integers(1, 5), st.just(1 << 30)),
-    reach=st.sampled_from([1, 1000, 1 << 24, 1 << 31, 1 << 32]),
-)
-def test_a_total_keeps_its_bound_over_any_number_of_rows(
-    engine: DuckDB, data: st.DataObject, rows: int, reach: int
-) -> None:
-    total = Total("value", rows, Fraction(1), 0, -reach, reach)
-    n = data.draw(st.one_of(st.integers(0, 10), st.integers(0, 2**31), st.integers(0, 2**63 - 1)))
-    most = min(n * reach, 2**62 if reach <= 2**31 else 2**120)
-    s = data.draw(st.one_of(st.integers(-most, most), st.sampled_from([-most, most])))
-    held = (
-        f"(SELECT CAST({n} AS BIGINT) AS n0, CAST({s} AS {'BIGINT' if reach <= 2**31 else 'HUGEINT'}) AS s0)"
-    )
+def one_total(engine: DuckDB, total: Total, n: int, s: int) -> int:
+    """The integer of one (unit, group) whose n rows have the sum s before bounds."""
+    whole = "BIGINT" if total.high <= 2**31 else "HUGEINT"
+    held = f"(SELECT CAST({n} AS BIGINT) AS n0, CAST({s} AS {whole}) AS s0)"
     query = exp.select(exp.alias_(bounded(0, total), "v")).from_(exp.maybe_parse(held, dialect="duckdb"))
     (found,) = engine.stream(query).read_all().column("v").to_pylist()
-    assert abs(found) <= total.bound
-    if n <= 2**31:
-        assert found == (s if n <= rows else math.trunc(Fraction(s * rows, n)))
+    return int(found)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=QUIET)
+@given(data=st.data(), rows=st.integers(1, 5), reach=st.sampled_from([1, 1000, 1 << 24, 1 << 31, 1 << 40]))
+def test_a_total_is_its_share_over_any_likely_number_of_rows(
+    engine: DuckDB, data: st.DataObject, rows: int, reach: int
+) -> None:
+    n = data.draw(st.one_of(st.integers(0, 10), st.integers(0, 2**31)))
+    s = data.draw(st.one_of(st.integers(-n * reach, n * reach), st.sampled_from([-n * reach, n * reach])))
+    expected = s if n <= rows else math.trunc(Fraction(s * rows, n))
+    assert one_total(engine, Total("value", rows, Fraction(1), 0, -reach, reach), n, s) == expected
+
+
+@pytest.mark.parametrize("rows", [1, 1 << 30])
+@pytest.mark.parametrize("reach", [1, 1 << 31, 1 << 32])
+def test_an_absurd_number_of_rows_neither_raises_nor_exceeds_the_bound(
+    engine: DuckDB, rows: int, reach: int
+) -> None:
+    total = Total("value", rows, Fraction(1), 0, -reach, reach)
+    largest = 2**62 if reach <= 2**31 else 2**95
+    for n, s in itertools.product((2**33, 2**60, 2**63 - 1), (largest, largest - 12_345, 2**40)):
+        assert abs(one_total(engine, total, n, s)) <= total.bound
+        assert one_total(engine, total, n, -s) == -one_total(engine, total, n, s)
 
 
 @pytest.mark.parametrize("over", ["weight", "drop"])

@@ -273,17 +273,17 @@ def _weighted(question: Bounding) -> exp.Select:
 
 def _weighed(place: int, measure: Measure, question: Bounding, weighted: bool) -> exp.Expression:
     """Return the sum over units of weight times integer."""
-    if isinstance(measure, Units):
-        return (
-            sql("SUM(w)")
-            if weighted
-            else sql("CAST(COUNT(*) AS HUGEINT) * :one", one=question.contributions.one)
-        )
-    v: exp.Expression = exp.column(f"v{place}")
-    if not weighted:
-        return sql("SUM(:v) * :one", v=v, one=question.contributions.one)
-    wide = "BIGINT" if measure.bound * question.contributions.one < LIMIT else "HUGEINT"
-    return sql(f"SUM(CAST(:v AS {wide}) * w)", v=v)
+    one, v = question.contributions.one, exp.column(f"v{place}")
+    match measure, weighted:
+        case Units(), True:
+            return sql("SUM(w)")
+        case Units(), False:
+            return sql("CAST(COUNT(*) AS HUGEINT) * :one", one=one)
+        case _, False:
+            return sql("SUM(:v) * :one", v=v, one=one)
+        case _:
+            wide = "BIGINT" if measure.bound * one < LIMIT else "HUGEINT"
+            return sql(f"SUM(CAST(:v AS {wide}) * w)", v=v)
 
 
 def _by_group(question: Bounding, sums: Sequence[exp.Expression], rows: exp.Select) -> exp.Select:

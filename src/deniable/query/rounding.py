@@ -41,6 +41,8 @@ _LONG = ("HUGEINT", "UBIGINT")
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _MOST_DIGITS = 18
 _FINEST, _COARSEST = -64, 62
+_HUGE = (1 << 127) - 1
+_CLAMP = "CAST(greatest(:low, least(:high, {} - :centre)) AS BIGINT)"
 
 
 def sql(template: str, **parts: exp.Expression | int) -> exp.Expression:
@@ -107,19 +109,15 @@ def _number(column: exp.Expression, kind: str, name: str) -> exp.Expression:
 def _of_reals(column: exp.Expression, total: Total) -> exp.Expression:
     low, high = _margins(total)
     work = "BIGINT" if max(abs(low), abs(high)) < LIMIT // 2 else "HUGEINT"
+    rounded = f"((CAST(floor(greatest(:least, least(:most, :x)) * :twice) AS {work}) + 1) >> 1)"
     return sql(
-        f"""CASE WHEN isfinite(:x) THEN {
-            _CLAMP.format(f"((CAST(floor(greatest(:least, least(:most, :x)) * :twice) AS {work}) + 1) >> 1)")
-        } END""",
+        f"CASE WHEN isfinite(:x) THEN {_CLAMP.format(rounded)} END",
         x=column,
         least=_double(low * total.grid, up=False),
         most=_double(high * total.grid, up=True),
         twice=_double(2 / total.grid, up=True),
         **_clamp(total),
     )
-
-
-_CLAMP = "CAST(greatest(:low, least(:high, {} - :centre)) AS BIGINT)"
 
 
 def _clamp(total: Total) -> dict[str, int]:
@@ -143,9 +141,6 @@ def _of_integers(column: exp.Expression, short: bool, total: Total) -> exp.Expre
         most=min(most, _HUGE),
         **_clamp(total),
     )
-
-
-_HUGE = (1 << 127) - 1
 
 
 def _work(short: bool, *sizes: int) -> str:
