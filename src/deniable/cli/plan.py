@@ -1,0 +1,51 @@
+"""`deniable plan`: what a release would cost and how precise it would be, without reading a row."""
+
+from __future__ import annotations
+
+import json as json_module
+from typing import Annotated
+
+import typer
+
+from deniable.cli.options import Options
+from deniable.cli.saving import save_plan
+from deniable.cli.screens import fitting
+
+
+def plan(
+    options: Options,
+    plan: Annotated[str | None, typer.Option()] = None,
+    json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    """Show what a release would cost and how precise it would be; no row is read.
+
+    Usage: deniable plan FILE --unit COLUMN --epsilon NUMBER [OPTION]...
+
+    It takes the options of `deniable release` that say what is asked, and prints
+    the price, the noise, the error of each column and the threshold for groups.
+
+    Who      --unit COLUMN | --per-row; --population N
+    Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
+             --delimiter CHARACTER
+    Groups   --group-by COLUMN; --max-groups N; --over weight|drop; --max-keys N;
+             --keys FILE
+    Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
+             --mean [NAME=]COLUMN:LOW:HIGH; --max-rows N
+    Price    --epsilon NUMBER; --delta NUMBER; --noise auto|laplace|gaussian;
+             --confidence P; --no-coverage; --allow-large-delta
+    Result   --json; --plan FILE: write the plan there, as JSON
+
+    Example:
+      deniable plan colours.csv --unit person --group-by colour --units \\
+          --epsilon 1.1 --delta 1e-7
+    """
+    from deniable.cli.question import planned
+
+    made = planned(options)
+    if plan is not None:
+        save_plan(made, plan)
+    if json:
+        record = made.to_json()
+        print(json_module.dumps({"guarantee": record["guarantee"], "plan": record}, indent=2))
+    else:
+        print(fitting(str(made)))

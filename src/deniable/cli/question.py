@@ -1,0 +1,165 @@
+"""From options to a query and its plan: nothing here reads a row of the protected file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from deniable.cli.failures import speaking_of
+from deniable.cli.options import Options
+from deniable.errors import ParameterError
+
+if TYPE_CHECKING:
+    from deniable.query.aggregates import Aggregate
+    from deniable.query.plan import Plan
+    from deniable.query.question import Groups, Query
+    from deniable.query.schema import Schema
+    from deniable.query.survey import Survey
+
+_DELIMITERS = {"tab": "\t", "\\t": "\t"}
+
+
+def planned(options: Options, ledger: str | None = None) -> Plan:
+    """Return the plan of what was asked.
+
+    Raises:  ParameterError, SourceError, LedgerError: with the option that is wrong, and what to write.
+    """
+    if options.epsilon is None:
+        fix = "Give what this may cost, for example --epsilon 1."
+        raise ParameterError("--epsilon", None, "is missing", fix)
+    noise: Any = options.noise
+    return _query(options, ledger).plan(
+        epsilon=options.epsilon,
+        delta=options.delta,
+        confidence=options.confidence,
+        noise=noise,
+        coverage=not options.no_coverage,
+        allow_large_delta=options.allow_large_delta,
+    )
+
+
+def _query(options: Options, ledger: str | None) -> Query:
+    survey = _survey(options, ledger)
+    groups = _groups(options, survey)
+    asked = _outputs(options, survey.schema)
+    return (survey if groups is None else groups).aggregate(**asked)
+
+
+def _survey(options: Options, ledger: str | None) -> Survey:
+    from deniable.ledger import Ledger
+    from deniable.query.survey import ROW, protect
+
+    if options.unit is None and not options.per_row:
+        fix = (
+            "Write --unit COLUMN, the column that says whose a row is, or --per-row if each row stands alone."
+        )
+        raise ParameterError("--unit", None, "is missing", fix)
+    if options.unit is not None and options.per_row:
+        raise ParameterError("--unit", options.unit, "contradicts --per-row", "Leave one of them out.")
+    delimiter = options.delimiter
+    survey = protect(
+        options.data,
+        unit=ROW if options.unit is None else options.unit,
+        population=options.population,
+        types=_pairs("--types", options.types, "age=integer", last=True),
+        delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
+        ledger=None if ledger is None else Ledger.open(ledger),
+    )
+    for name, text in _pairs("--derive", options.derive, "hue=lower(colour)").items():
+        with speaking_of(f"--derive {name}"):
+            survey = survey.derive(**{name: text})
+    for condition in options.where or ():
+        survey = survey.where(condition)
+    return survey
+
+
+def _pairs(option: str, given: list[str] | None, example: str, *, last: bool = False) -> dict[str, str]:
+    """Return NAME=TEXT options as a mapping. Types have no = in them, names of derived columns have none."""
+    pairs: dict[str, str] = {}
+    for words in given or ():
+        name, sign, text = words.rpartition("=") if last else words.partition("=")
+        if not sign or not name or not text:
+            raise ParameterError(
+                option, words, "needs a name and =", f"Write for example {option} '{example}'."
+            )
+        if name in pairs:
+            raise ParameterError(option, words, "gives a name twice", "Use each name once.")
+        pairs[name] = text
+    return pairs
+
+
+def _groups(options: Options, survey: Survey) -> Groups | None:
+    """Return the survey in groups; None if totals were asked for."""
+    if not options.group_by:
+        for option, value in (("max_groups", options.max_groups), ("max_keys", options.max_keys)):
+            _only_with_groups(option, value)
+        _only_with_groups("over", options.over)
+        _only_with_groups("keys", options.keys)
+        return None
+    from deniable.cli.keys import read_keys
+
+    columns = [survey.schema.find(name, "group_by") for name in options.group_by]
+    over: Any = options.over
+    given: dict[str, Any] = {} if options.max_keys is None else {"max_keys": options.max_keys}
+    return survey.group_by(
+        *options.group_by,
+        max_groups=options.max_groups,
+        over=over,
+        keys=None if options.keys is None else read_keys(options.keys, columns),
+        **given,
+    )
+
+
+def _only_with_groups(name: str, value: object) -> None:
+    if value is not None:
+        option = "--" + name.replace("_", "-")
+        raise ParameterError(option, value, "means nothing for totals", "Add --group-by COLUMN.")
+
+
+def _outputs(options: Options, schema: Schema) -> dict[str, Aggregate]:
+    """Return the aggregates by the names of their columns."""
+    outputs: dict[str, Aggregate] = {}
+    for option, name, aggregate in _asked(options, schema):
+        if name in outputs:
+            raise ParameterError(option, name, "would be published twice", "Write NAME= before the column.")
+        outputs[name] = aggregate
+    if not outputs:
+        fix = "Add --units, --count, --sum COLUMN:LOW:HIGH or --mean COLUMN:LOW:HIGH."
+        raise ParameterError("the question", None, "is missing", fix)
+    return outputs
+
+
+def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggregate]]:
+    from deniable.query import aggregates
+
+    rows = options.max_rows
+    if options.units:
+        yield "--units", "units", aggregates.units()
+    for words in options.count or ():
+        name, column = _named(words, schema)
+        with speaking_of(f"--count {words}".rstrip()):
+            counted = aggregates.count(column or None, max_rows=rows)
+        yield "--count", name or (f"{column}_count" if column else "count"), counted
+    for kind, make, given in (("sum", aggregates.sum, options.sum), ("mean", aggregates.mean, options.mean)):
+        for words in given or ():
+            name, column, bounds = _bounded(f"--{kind}", words, schema)
+            with speaking_of(f"--{kind} {words}"):
+                yield f"--{kind}", name or f"{column}_{kind}", make(column, bounds=bounds, max_rows=rows)
+
+
+def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str]]:
+    """Split [NAME=]COLUMN:LOW:HIGH from the right: a column's name may hold colons."""
+    parts = words.rsplit(":", 2)
+    if len(parts) < 3 or not parts[0]:
+        fix = f"Write {option} [NAME=]COLUMN:LOW:HIGH, for example {option} spend:0:100."
+        raise ParameterError(option, words, "needs a column and two bounds", fix)
+    name, column = _named(parts[0], schema)
+    return name, column, (parts[1], parts[2])
+
+
+def _named(words: str, schema: Schema) -> tuple[str | None, str]:
+    """Split [NAME=]COLUMN; a column whose own name holds = is found first."""
+    if any(column.name.casefold() == words.casefold() for column in schema.columns):
+        return None, words
+    name, sign, column = words.partition("=")
+    return (name, column) if sign and name else (None, words)

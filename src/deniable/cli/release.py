@@ -1,0 +1,79 @@
+"""`deniable release`: read a file once and publish statistics about its people."""
+
+from __future__ import annotations
+
+import json as json_module
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deniable.cli.options import Options
+from deniable.cli.saving import check_out, save_plan, save_release
+from deniable.cli.screens import fitting
+
+if TYPE_CHECKING:
+    from deniable.query.release import Release
+
+_PROMISE = ("The promise", "The remaining risk")
+"""The paragraphs of the statement that are printed under the table."""
+
+
+def release(
+    options: Options,
+    ledger: Annotated[str | None, typer.Option()] = None,
+    purpose: Annotated[str | None, typer.Option()] = None,
+    out: Annotated[str | None, typer.Option()] = None,
+    plan: Annotated[str | None, typer.Option()] = None,
+    json: Annotated[bool, typer.Option("--json")] = False,
+    threads: Annotated[int | None, typer.Option()] = None,
+    memory_limit: Annotated[str | None, typer.Option()] = None,
+) -> None:
+    """Publish statistics about the people in FILE, with noise, and what is promised.
+
+    Usage: deniable release FILE --unit COLUMN --epsilon NUMBER [OPTION]...
+
+    Who      --unit COLUMN: whose a row is | --per-row; --population N, if known
+    Rows     --where 'age >= 18'; --derive 'hue=lower(colour)'; --types
+             age=integer; --delimiter ';'
+    Groups   --group-by COLUMN (again for more); --max-groups N: groups of a unit
+             that count in full (1); --over weight|drop: what becomes of more;
+             --max-keys N looked at (100); --keys FILE: publish exactly these
+    Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
+             --mean [NAME=]COLUMN:LOW:HIGH; --max-rows N: of a unit, in a group
+    Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
+             --confidence P (0.95); --no-coverage; --allow-large-delta;
+             --ledger LEDGER: paid there before anything is read
+    Result   --out DIR: table, page, statement; --purpose TEXT; --plan FILE; --json
+    Engine   --threads N; --memory-limit 2GB
+
+    Example:
+      deniable release colours.csv --unit person --group-by colour --units \\
+          --epsilon 1.1 --delta 1e-7
+    Exit codes: 0 done, 2 a mistake in what was asked, 3 the budget is too small.
+    """
+    from deniable.cli.question import planned
+
+    if out is not None:
+        check_out(out)
+    made = planned(options, ledger)
+    if plan is not None:
+        save_plan(made, plan)
+    released = made.release(purpose=purpose, threads=threads, memory_limit=memory_limit)
+    failure = None if out is None else save_release(released, out)
+    print(json_module.dumps(released.to_json(), indent=2) if json else fitting(_shown(released, out)))
+    if failure is not None:
+        raise failure
+
+
+def _shown(released: Release, out: str | None) -> str:
+    """Return the table, the promise in words, and where the rest is."""
+    from deniable.publish import statement
+
+    promised = [words for heading, words in statement.paragraphs(released.facts) if heading in _PROMISE]
+    promise = "\n".join(statement.wrapped(" ".join(sentences)) for sentences in promised)
+    rest = (
+        f"{out} has the table, the page and the statement."
+        if out
+        else "Add --out DIR for the page and the statement."
+    )
+    return f"{str(released).rstrip()}\n\n{promise}\n\n{rest}"
