@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from deniable.query.plan import Plan
 
 Integers = NDArray[np.int64]
-MOST_PURPOSE = 2000
+MOST_PURPOSE = 1000
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,24 +105,12 @@ class Survey:
                  selection: how groups that were found are kept private: by a threshold.
                  max_keys: groups of one unit that are looked at at all.
         """
-        found = tuple(self._key(name) for name in columns)
-        if not found:
-            raise ParameterError("columns", (), "must be named", "Leave group_by out for totals.")
-        if len({column.name for column in found}) < len(found):
-            raise ParameterError("columns", columns, "must differ", "Name each column once.")
-        most = whole(1 if max_groups is None else max_groups, "max_groups", at_least=1, at_most=MOST_GROUPS)
-        looked = whole(max_keys, "max_keys", at_least=1, at_most=MOST_GROUPS)
-        if most > looked:
-            fix = f"Write max_keys={most} too, or lower max_groups."
-            raise ParameterError("max_groups", most, f"must not be above max_keys ({looked})", fix)
+        found = self._keys(columns)
+        most, looked = self._limits(max_groups, max_keys)
         if over not in (None, "weight", "drop"):
             raise ParameterError("over", over, "must say what happens", "Write 'weight' or 'drop'.")
         if selection not in ("auto", "threshold"):
             raise ParameterError("selection", selection, "is not known", "Write 'auto' or 'threshold'.")
-        if self.unit is None and most > 1:
-            raise ParameterError("max_groups", most, "must be 1 with unit=dn.ROW", "A row is in one group.")
-        if self.unit is None:
-            looked = 1
         return Groups(
             survey=self,
             columns=found,
@@ -158,6 +146,28 @@ class Survey:
         return exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(
             tree.subquery("prepared")
         )
+
+    def _limits(self, max_groups: int | None, max_keys: int) -> tuple[int, int]:
+        """Return in how many groups a unit counts in full, and how many of its groups are looked at."""
+        most = whole(1 if max_groups is None else max_groups, "max_groups", at_least=1, at_most=MOST_GROUPS)
+        looked = whole(max_keys, "max_keys", at_least=1, at_most=MOST_GROUPS)
+        if self.unit is None:
+            if most > 1:
+                fix = "Leave it out: a row is in one group."
+                raise ParameterError("max_groups", most, "must be 1 with unit=dn.ROW", fix)
+            return 1, 1
+        if most > looked:
+            fix = f"Write max_keys={most} too, or lower max_groups."
+            raise ParameterError("max_groups", most, f"must not be above max_keys ({looked})", fix)
+        return most, looked
+
+    def _keys(self, names: tuple[str, ...]) -> tuple[Column, ...]:
+        found = tuple(self._key(name) for name in names)
+        if not found:
+            raise ParameterError("columns", (), "must be named", "Leave group_by out for totals.")
+        if len({column.name for column in found}) < len(found):
+            raise ParameterError("columns", names, "must differ", "Name each column once.")
+        return found
 
     def _key(self, name: str) -> Column:
         column = self.schema.find(name, "group_by")
