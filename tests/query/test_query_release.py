@@ -124,6 +124,13 @@ def test_per_row_every_row_is_its_own_unit() -> None:
     assert found[0]["top"] == pytest.approx(sum(values), abs=0.01)
 
 
+def test_rows_can_be_counted_without_looking_at_a_column() -> None:
+    data = pa.table({"tags": [["x"], None], "colour": ["red", None]})
+    query = protect(data, unit=ROW).aggregate(n=dn.count(), units=dn.units())
+    found = query.release(epsilon=10**6, bits=bits(1)).table.to_pylist()[0]
+    assert (found["n"], found["units"]) == (2, 2)
+
+
 def test_two_huge_integers_do_not_wrap() -> None:
     data = pa.table({"person": [1, 2], "x": pa.array([2**62, 2**62], pa.int64())})
     query = protect(data, unit="person").aggregate(x=dn.sum("x", bounds=(0, 2**62), max_rows=1))

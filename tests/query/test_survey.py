@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from deniable.errors import ExpressionError, ParameterError
+from deniable.errors import ExpressionError, ParameterError, SourceError
 from deniable.query import aggregates as dn
 from deniable.query.survey import ROW, Survey, protect
 
@@ -57,6 +57,11 @@ def test_a_missing_unit_names_the_nearest_column(survey: Survey) -> None:
         protect(pa.table({"person": ["a"]}), unit=None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unit"):
         protect(pa.table({"person": ["a"]}))  # type: ignore[call-arg]
+
+
+def test_a_table_without_a_usable_column_is_refused() -> None:
+    with pytest.raises(SourceError, match="nothing can be counted"):
+        protect(pa.table({"tags": [["x"], None]}), unit=ROW)
 
 
 @pytest.mark.parametrize("population", [0, -1, True, 1.5, "many", 1 << 60])

@@ -29,6 +29,7 @@ from deniable.query.outputs import columns
 from deniable.query.payment import paid
 from deniable.query.pricing import Sampler, sampler
 from deniable.query.release import Release
+from deniable.query.schema import Type
 from deniable.query.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -121,7 +122,8 @@ def _needed(plan: Plan) -> list[str]:
     names = [] if survey.unit is None else [survey.unit]
     names += [] if groups is None else [column.name for column in groups.columns]
     names += [aggregate.column for _, aggregate in plan.query.outputs if aggregate.column is not None]
-    return list(dict.fromkeys(names)) or [survey.schema.columns[0].name]
+    usable = [column.name for column in survey.schema.columns if column.type is not Type.OTHER]
+    return list(dict.fromkeys(names)) or usable[:1]
 
 
 def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:

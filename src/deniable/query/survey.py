@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from sqlglot import exp
 
-from deniable.errors import ParameterError
+from deniable.errors import ParameterError, SourceError
 from deniable.exact import whole
 from deniable.guarantees import Neighbours
 from deniable.ledger import Ledger
@@ -216,6 +216,10 @@ def protect(
     people = None if population is None else whole(population, "population", at_least=1, at_most=1 << 40)
     _check_unit(unit)
     resolved = resolve(source, types=types, delimiter=delimiter)
+    if all(column.type is Type.OTHER for column in resolved.schema.columns):
+        raise SourceError(
+            f"{resolved.label} has no column of text, numbers or dates: nothing can be counted."
+        )
     column = None if isinstance(unit, Row) else _unit(resolved.schema, unit)
     if ledger is not None:
         _check_ledger(ledger)
