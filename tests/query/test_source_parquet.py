@@ -64,6 +64,21 @@ def test_every_type_that_a_file_may_have_is_mapped(kind: str, name: str, tmp_pat
     assert read(source, ["a"]) == [(1,)]
 
 
+@pytest.mark.parametrize("zone", [None, "UTC"])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_one_timestamp_that_is_too_far_away_is_null_and_nothing_else_changes(
+    unit: str, zone: str | None, tmp_path: Path
+) -> None:
+    far = [] if unit == "ns" else [2**52, -(2**52), 2**53] if unit == "s" else [2**62, -(2**62), 2**63 - 1]
+    times = pa.array([0, *far, None], pa.timestamp(unit, zone))
+    table = pa.table({"t": times, "a.b": range(len(times)), "unused": [[1]] * len(times)})
+    source = resolve(saved(tmp_path / "a.parquet", table))
+    assert str(source.schema.columns[0].type) == "timestamp"
+    expected = [(0, dt.datetime(1970, 1, 1)), *((place, None) for place in range(1, len(times)))]
+    for _ in range(2):
+        assert read(source, ["a.b", "t"]) == expected
+
+
 def test_an_empty_file_of_rows_is_an_empty_table(tmp_path: Path) -> None:
     assert read(resolve(saved(tmp_path / "a.parquet", pa.table({"a": pa.array([], pa.int64())})))) == []
 

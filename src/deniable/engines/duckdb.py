@@ -19,6 +19,7 @@ Results are streamed as Arrow. HUGEINT leaves as DECIMAL(38, 0), never as a floa
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import ErrorLevel, exp
 
+from deniable.engines.relation import columns_of
 from deniable.engines.spill import SpillFolder
 from deniable.errors import EngineError, ParameterError
 
@@ -156,6 +158,25 @@ class DuckDB:
                 self._connection.interrupt()
                 wait([future], timeout=0.05)
         raise EngineError(_FAILED)
+
+
+def describe(query: exp.Expression | str) -> tuple[tuple[str, str], ...]:
+    """Return the names and DuckDB types of the columns of a query over files. No row is read.
+
+    Raises:  EngineError: the query cannot be understood, or a file cannot be opened.
+    """
+    described = None
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": "1",
+        "autoload_known_extensions": "false",
+        "autoinstall_known_extensions": "false",
+        "python_enable_replacements": "false",
+    }
+    with contextlib.suppress(*_FAILURES), duckdb.connect(":memory:", config=settings) as connection:
+        described = columns_of(connection.sql(_written(query)))
+    if described is None:
+        raise EngineError(_FAILED)
+    return described
 
 
 def _next(reader: pa.RecordBatchReader) -> pa.RecordBatch | None:

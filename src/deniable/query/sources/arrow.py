@@ -150,7 +150,7 @@ def kind_of(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return kind_of(kind.value_type)
     if pa.types.is_timestamp(kind):
-        return "TIMESTAMP WITH TIME ZONE" if kind.tz is not None else "TIMESTAMP"
+        return "TIMESTAMP"  # `plain` takes a time zone away: Arrow's zoned timestamps are UTC already
     if pa.types.is_decimal(kind):
         fits = kind.precision <= 38 and 0 <= kind.scale <= kind.precision
         return f"DECIMAL({kind.precision},{kind.scale})" if fits else "OTHER"
@@ -158,12 +158,18 @@ def kind_of(kind: pa.DataType) -> str:
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """Return the table with the few types that DuckDB cannot take cast to their wider kin."""
+    """Return the table with the few types that DuckDB cannot take, or that can make it fail, made plainer."""
     for place, field in enumerate(table.schema):
         target = _plain_type(field.type)
         if target != field.type:
-            table = table.set_column(place, field.name, table.column(place).cast(target))
+            table = table.set_column(place, field.name, _as(table.column(place), target))
     return table
+
+
+def _as(column: pa.ChunkedArray, target: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_timestamp(column.type):
+        return pa.chunked_array([chunk.view(target) for chunk in column.chunks], target)  # the same numbers
+    return column.cast(target)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
@@ -171,6 +177,8 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return _plain_type(kind.value_type)
     if pa.types.is_float16(kind):
         return pa.float32()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp(kind.unit)
     if pa.types.is_decimal(kind):
         return pa.decimal128(kind.precision, kind.scale)
     return kind

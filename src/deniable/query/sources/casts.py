@@ -42,7 +42,7 @@ WIDE = ("UBIGINT", "HUGEINT", "UHUGEINT")
 
 _NARROW = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-_ZONED = "TIMESTAMP WITH TIME ZONE"
+_ZONED = ("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS")
 
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:
@@ -74,7 +74,7 @@ def native(kind: str) -> Type:
         return Type.BOOLEAN
     if kind == "DATE":
         return Type.DATE
-    if kind in _TIMESTAMPS or kind == _ZONED:
+    if kind in _TIMESTAMPS or kind in _ZONED:
         return Type.TIMESTAMP
     return Type.OTHER
 
@@ -91,7 +91,8 @@ def delivered(value: exp.Expression, kind: str) -> exp.Expression:
         case Type.DATE:
             return _in_calendar(value, "DATE")
         case Type.TIMESTAMP:
-            return _in_calendar(_utc(value) if kind == _ZONED else cast(value, "TIMESTAMP"), "TIMESTAMP")
+            moment = _utc(value) if kind in _ZONED else _tried(value, "TIMESTAMP")
+            return _in_calendar(moment, "TIMESTAMP")
         case Type.BOOLEAN | Type.DECIMAL | Type.OTHER:
             return value
         case other:
@@ -156,8 +157,7 @@ def parsed(value: exp.Expression, wanted: Type) -> exp.Expression:
         case Type.DATE:
             return _in_calendar(cast(_matched(value, wanted), "DATE"), "DATE")
         case Type.TIMESTAMP:
-            zoned = cast(_matched(value, wanted), _ZONED)
-            return _in_calendar(_utc(zoned), "TIMESTAMP")
+            return _in_calendar(_utc(_matched(value, wanted)), "TIMESTAMP")
         case Type.DECIMAL | Type.OTHER:
             raise AssertionError(wanted)
         case other:
@@ -174,8 +174,15 @@ def _finite(value: exp.Expression) -> exp.Expression:
 
 
 def _utc(value: exp.Expression) -> exp.Expression:
-    finite = exp.Case().when(call("isfinite", value.copy()), value)
-    return call("make_timestamp", call("epoch_us", finite))
+    """Return a zoned timestamp in UTC, without asking for the time zone of the session."""
+    zoned = _tried(value, "TIMESTAMP WITH TIME ZONE")
+    finite = exp.Case().when(call("isfinite", zoned.copy()), zoned)
+    return call("try", call("make_timestamp", call("epoch_us", finite)))
+
+
+def _tried(value: exp.Expression, kind: str) -> exp.Expression:
+    """Return TRY(CAST(value AS kind)): between kinds of timestamps, TRY_CAST raises on far values."""
+    return call("try", exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb")))
 
 
 def _in_calendar(value: exp.Expression, kind: str) -> exp.Expression:

@@ -87,7 +87,7 @@ def _kind(dtype: Any) -> str:
     if isinstance(dtype, pd.ArrowDtype):
         return kind_of(dtype.pyarrow_dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
-        return "TIMESTAMP WITH TIME ZONE"
+        return "TIMESTAMP"
     plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
     if not isinstance(plain, np.dtype) or plain.kind not in "iufbM" or plain.itemsize > 8:
         return "OTHER"

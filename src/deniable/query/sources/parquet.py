@@ -1,19 +1,23 @@
-"""Parquet, read by DuckDB: names and types come from the file and are assumed public."""
+"""Parquet, read by DuckDB: names and types come from the file and are assumed public.
+
+One kind of column is read by PyArrow instead: timestamps in milliseconds. DuckDB fails on one that is too far
+away for microseconds (the year 294247), so that one odd value would fail the whole release.
+"""
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
-from deniable.errors import SourceError
+from deniable.engines.duckdb import DuckDB, describe
+from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Schema, Type
+from deniable.query.sources.arrow import fields_of, plain
 from deniable.query.sources.casts import text
 from deniable.query.sources.files import File, check_unchanged
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
@@ -27,6 +31,7 @@ class Parquet:
     schema: Schema
     files: tuple[File, ...]
     fields: tuple[Field, ...]
+    arrow: tuple[pa.Field, ...]
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -34,13 +39,41 @@ class Parquet:
 
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns, straight from the files."""
-        del engine
         asked = chosen(self.schema, columns)
+        names = {column.name for column in asked}
+        kept = tuple(field for field in self.arrow if field.name in names)
+        if any(pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms") for field in kept):
+            fields = fields_of(pa.schema(kept))
+            if all(field.kind != "OTHER" for field in fields):
+                view = engine.view(_Batches(self.files, pa.schema(kept)))
+                return select(asked, lambda column: typed(fields, column), view)
         return select(asked, lambda column: typed(self.fields, column), _scan(self.files))
 
     def check_unchanged(self) -> None:
         """Raise SourceError if a file is no longer what it was when it was opened."""
         check_unchanged(self.files)
+
+
+class _Batches:
+    """Columns of files, in the order of `schema`, as an Arrow stream that can be read again and again."""
+
+    def __init__(self, files: Sequence[File], schema: pa.Schema) -> None:
+        self._files = files
+        self._names = schema.names
+        self._schema = plain(schema.empty_table()).schema
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__()
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for file in self._files:
+            with pq.ParquetFile(file.path) as opened:
+                for batch in opened.iter_batches(columns=self._names):
+                    table = pa.Table.from_batches([batch]).select(self._names)
+                    yield from plain(table).cast(self._schema).to_batches()
 
 
 def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> Parquet:
@@ -55,7 +88,9 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
                 f"The columns of {files[0].name} and {file.name} differ in name or type. "
                 "Read them one by one."
             )
-    return Parquet(label, schema_of(fields, types, label), files, fields)
+    return Parquet(
+        label, schema_of(fields, types, label), files, fields, tuple(pq.read_schema(files[0].path))
+    )
 
 
 def _scan(files: Sequence[File]) -> exp.Expression:
@@ -67,13 +102,13 @@ def _scan(files: Sequence[File]) -> exp.Expression:
 
 def _fields(file: File) -> tuple[Field, ...]:
     """Return names by PyArrow (DuckDB renames what coincides) with the types by which DuckDB reads them."""
+    fields = None
     try:
         names = pq.read_schema(file.path).names
-        with duckdb.connect(":memory:", config={"threads": "1"}) as connection:
-            query = exp.select("*").from_(_scan([file])).limit(0).sql(dialect="duckdb")
-            kinds = [str(kind) for kind in connection.sql(query).types]
-    except (duckdb.Error, pa.ArrowException, OSError):
-        names, kinds = [], None
-    if kinds is None:
+        kinds = (kind for _, kind in describe(exp.select("*").from_(_scan([file]))))
+        fields = tuple(Field(name, kind) for name, kind in zip(names, kinds, strict=True))
+    except (EngineError, pa.ArrowException, OSError):
+        pass
+    if fields is None:
         raise SourceError(f"{file.name} is not a Parquet file that can be read.")
-    return tuple(Field(name, kind) for name, kind in zip(names, kinds, strict=True))
+    return fields

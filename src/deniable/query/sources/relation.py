@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import duckdb
 from sqlglot import exp
 
 from deniable.engines.duckdb import DuckDB
-from deniable.errors import SourceError
+from deniable.engines.relation import RelationStream, columns_of
+from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Column, Schema, Type
 from deniable.query.sources.casts import WIDE, cast
 from deniable.query.sources.select import Field, chosen, quoted, schema_of, select, typed
@@ -28,7 +29,7 @@ class Relation:
     label: str
     schema: Schema
     fields: tuple[Field, ...]
-    relation: duckdb.DuckDBPyRelation
+    relation: Any
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -37,15 +38,13 @@ class Relation:
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan runs the relation anew."""
         asked = chosen(self.schema, columns)
-        view = engine.view(engine.run(lambda: _Stream(self._projected(asked))))
-        return select(asked, self._arrived, view)
+        sent = (exp.alias_(self._sent(column), column.name, quoted=True) for column in asked)
+        values = [value.sql(dialect="duckdb") for value in sent] or ["1"]
+        stream = engine.run(lambda: RelationStream(self.relation, values))
+        return select(asked, self._arrived, engine.view(stream))
 
     def check_unchanged(self) -> None:
         """Do nothing: a relation has no identity that could be compared."""
-
-    def _projected(self, asked: Sequence[Column]) -> duckdb.DuckDBPyRelation:
-        sent = (exp.alias_(self._sent(column), column.name, quoted=True) for column in asked)
-        return self.relation.project(", ".join(value.sql(dialect="duckdb") for value in sent) or "1")
 
     def _sent(self, column: Column) -> exp.Expression:
         """Return the value; an integer that is wider than 64 bits in the one form that Arrow has for it."""
@@ -61,30 +60,13 @@ class Relation:
         return column.type is Type.INTEGER and kind in WIDE
 
 
-class _Stream:
-    """A relation as an Arrow stream that can be read again and again."""
-
-    def __init__(self, relation: duckdb.DuckDBPyRelation) -> None:
-        self._relation = relation
-        self._schema = relation.limit(0).to_arrow_table().schema
-
-    def __arrow_c_schema__(self) -> object:
-        return self._schema.__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self._relation.to_arrow_reader(122_880).__arrow_c_stream__()
-
-
-def from_relation(relation: duckdb.DuckDBPyRelation, types: Mapping[str, Type]) -> Relation:
+def from_relation(relation: Any, types: Mapping[str, Type]) -> Relation:
     """Return the source of a relation. It is not run.
 
     Raises:  SourceError: a closed connection, no columns, or two with one name. ParameterError: types.
     """
     try:
-        pairs = list(zip(relation.columns, relation.types, strict=True))
-    except duckdb.Error:
-        pairs = None
-    if pairs is None:
-        raise SourceError("The DuckDB relation cannot be described: is its connection closed?")
-    fields = tuple(Field(name, str(kind)) for name, kind in pairs)
+        fields = tuple(Field(name, kind) for name, kind in columns_of(relation))
+    except EngineError as error:
+        raise SourceError(str(error)) from None
     return Relation(_LABEL, schema_of(fields, types, _LABEL), fields, relation)

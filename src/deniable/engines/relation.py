@@ -1,0 +1,46 @@
+"""A relation of somebody else's DuckDB connection, as an Arrow stream that can be read again and again.
+
+Nothing is registered, set or written on that connection: the relation is projected and read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+import duckdb
+
+from deniable.errors import EngineError
+
+_CLOSED = "The DuckDB relation cannot be described. Is its connection closed?"
+_ROWS_A_BATCH = 122_880
+
+
+class RelationStream:
+    """The values of these expressions (SQL, at least one) for every row of a relation.
+
+    Raises:  duckdb.Error, when made or read: use it in `DuckDB.run` and `DuckDB.view`, which hide why.
+    """
+
+    def __init__(self, relation: duckdb.DuckDBPyRelation, values: Sequence[str]) -> None:
+        self._relation = relation.project(", ".join(values))
+        self._schema = self._relation.limit(0).to_arrow_table().schema
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._relation.to_arrow_reader(_ROWS_A_BATCH).__arrow_c_stream__()
+
+
+def columns_of(relation: duckdb.DuckDBPyRelation) -> tuple[tuple[str, str], ...]:
+    """Return the names and DuckDB types of the columns. The relation is not run.
+
+    Raises:  EngineError: its connection is closed.
+    """
+    described = None
+    with contextlib.suppress(duckdb.Error):
+        described = tuple(zip(relation.columns, map(str, relation.types), strict=True))
+    if described is None:
+        raise EngineError(_CLOSED)
+    return described
