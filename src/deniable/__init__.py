@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
     from deniable.ledger import Ledger as Ledger
+    from deniable.mechanisms import Exponential as Exponential
+    from deniable.mechanisms import Gaussian as Gaussian
+    from deniable.mechanisms import Laplace as Laplace
+    from deniable.mechanisms import NoisyMax as NoisyMax
+    from deniable.mechanisms import RandomizedResponse as RandomizedResponse
     from deniable.query.aggregates import count as count
     from deniable.query.aggregates import mean as mean
     from deniable.query.aggregates import sum as sum  # noqa: A004
@@ -29,8 +34,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES: dict[str, str] = {
+    "Exponential": "deniable.mechanisms",
+    "Gaussian": "deniable.mechanisms",
+    "Laplace": "deniable.mechanisms",
     "Ledger": "deniable.ledger",
+    "NoisyMax": "deniable.mechanisms",
     "ROW": "deniable.query.survey",
+    "RandomizedResponse": "deniable.mechanisms",
     "SeededBits": "deniable.bits",
     "SystemBits": "deniable.bits",
     "account": "deniable.accounting",
@@ -45,7 +55,12 @@ _MODULES = ("errors", "events", "examples")
 
 __all__ = [
     "ROW",
+    "Exponential",
+    "Gaussian",
+    "Laplace",
     "Ledger",
+    "NoisyMax",
+    "RandomizedResponse",
     "SeededBits",
     "SystemBits",
     "__version__",
