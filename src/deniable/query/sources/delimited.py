@@ -29,10 +29,11 @@ from deniable.errors import ParameterError, SourceError
 from deniable.query.schema import Column, Schema, Type, distinct
 from deniable.query.sources.casts import call, parsed, text
 from deniable.query.sources.files import File, check_unchanged
-from deniable.query.sources.lines import Lines, first_line
+from deniable.query.sources.lines import MARK, Lines, first_line
 from deniable.query.sources.select import chosen, quoted, select
 
 _LONGEST_HEADER = 1 << 20
+_FIELDS = r'(?:\r(?:"(?:[^"]|"")*"|[^"\r]*))*'
 _USUAL = (",", ";", "\t", "|")
 
 
@@ -57,45 +58,30 @@ class Delimited:
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the files anew."""
         asked = chosen(self.schema, columns)
-        lines = exp.to_table(engine.view(Lines(self.files, header=True)))
-        split = exp.Select(expressions=[exp.alias_(self._split(), "field")])
-        split = split.from_(lines).where(self._is_row())
-        return select(asked, self._value, split.subquery("lines"))
+        lines = exp.to_table(engine.view(Lines(self.files, header=True, delimiter=self.delimiter)))
+        fields = exp.alias_(call("string_split", quoted("line"), _mark()), "field", quoted=True)
+        rows = exp.select(fields).from_(lines).where(self._is_row())
+        return select(asked, self._value, rows.subquery("lines"))
 
     def check_unchanged(self) -> None:
         """Raise SourceError if a file is no longer what it was when it was opened."""
         check_unchanged(self.files)
 
-    @property
-    def _fields(self) -> str:
-        """Return the pattern of one field behind its delimiter; the whole field is group 1."""
-        mark = re.escape(self.delimiter)
-        return f'{mark}("(?:[^"]|"")*"|[^"{mark}]*)'
-
-    def _has_quote(self) -> exp.Expression:
-        return call("contains", quoted("line"), text('"'))
-
-    def _behind_delimiter(self) -> exp.Expression:
-        return call("concat", text(self.delimiter), quoted("line"))
-
     def _is_row(self) -> exp.Expression:
-        """Return whether the line is `len(schema.columns)` fields: without quotes, by counting alone."""
-        bare = call("replace", quoted("line"), text(self.delimiter), text(""))
+        """Return whether the line is as many fields as the header has, each quoted as a whole or not at all.
+
+        Proof that this is the pattern of the table: (1) `Lines` marks the delimiters with an even number of
+        quotes before them. (2) In a line that is a row, these are those between fields: a field holds an
+        even number of quotes. (3) A line that passes is a row: a field without quotes is preceded by an
+        even number, so that every delimiter in it would have been marked and ended it.
+        """
+        bare = call("replace", quoted("line"), _mark(), text(""))
         marks = exp.Sub(this=call("strlen", quoted("line")), expression=call("strlen", bare))
         count = exp.EQ(this=marks, expression=exp.Literal.number(len(self.schema.columns) - 1))
-        whole = call("regexp_full_match", self._behind_delimiter(), text(f"(?:{self._fields})*"))
-        number = exp.EQ(
-            this=call("len", self._split()), expression=exp.Literal.number(len(self.schema.columns))
-        )
-        both = exp.Case().when(whole, number).else_(exp.false())
-        right = exp.Case().when(self._has_quote(), both).else_(count)
-        return exp.And(this=exp.NEQ(this=quoted("line"), expression=text("")), expression=right)
-
-    def _split(self) -> exp.Expression:
-        """Return the list of fields, quoted ones with their quotes."""
-        slow = call("regexp_extract_all", self._behind_delimiter(), text(self._fields), exp.Literal.number(1))
-        fast = call("string_split", quoted("line"), text(self.delimiter))
-        return exp.Case().when(self._has_quote(), slow).else_(fast)
+        whole = call("regexp_full_match", call("concat", _mark(), quoted("line")), text(_FIELDS))
+        fields = exp.Case().when(call("contains", quoted("line"), text('"')), whole).else_(exp.true())
+        filled = exp.NEQ(this=quoted("line"), expression=text(""))
+        return exp.And(this=exp.And(this=filled, expression=count), expression=fields)
 
     def _value(self, column: Column) -> exp.Expression:
         place = self.schema.columns.index(column) + 1
@@ -104,6 +90,10 @@ class Delimited:
         plain = call("replace", inner, text('""'), text('"'))
         bare = exp.Case().when(call("starts_with", field.copy(), text('"')), plain).else_(field)
         return parsed(call("nullif", bare, text("")), column.type)
+
+
+def _mark() -> exp.Expression:
+    return call("chr", exp.Literal.number(ord(MARK)))
 
 
 def delimited(

@@ -7,6 +7,7 @@ quoting switched off.) Each line by itself is then kept or dropped:
 | line                                        | becomes                                             |
 |---------------------------------------------|-----------------------------------------------------|
 | ends in "\\r\\n", or has "\\r" anywhere        | the same without any "\\r"                           |
+| has the delimiter outside of quotes         | the same with `MARK` in its place                   |
 | not UTF-8                                   | dropped                                             |
 | longer than 16 MiB                          | dropped, in bounded memory                          |
 | last, without "\\n"                          | as if it had one                                    |
@@ -14,7 +15,8 @@ quoting switched off.) Each line by itself is then kept or dropped:
 
 Proof that a line depends on its own bytes alone: (1) `_blocks` cuts only behind a "\\n" and passes every
 byte on once, except lines whose own length is above the limit; (2) `_batch` cuts at every "\\n" of a
-block; (3) the test for UTF-8 is made on each value by itself, in both branches.
+block; (3) `_marked` counts quotes from the start of each line; (4) the test for UTF-8 is made on each value
+by itself, in both branches.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from deniable.query.sources.files import File
 
@@ -32,6 +35,9 @@ LIMIT = 16 << 20
 """The longest line that is read, in bytes, its end included."""
 
 _BLOCK = 4 << 20  # below LIMIT: a line inside one block is never too long
+MARK = "\r"
+"""What stands between two fields: it cannot be part of a value, because every "\\r" is taken out before."""
+
 _BOM = b"\xef\xbb\xbf"
 _SCHEMA = pa.schema([("line", pa.string())])
 
@@ -40,11 +46,13 @@ class Lines:
     """An Arrow stream of one text column, `line`; every scan starts anew at the first file.
 
     Args:    files: read in this order. header: whether the first line of each file is to be skipped.
+             delimiter: one ASCII character, to be marked where it separates; None: nothing is.
     """
 
-    def __init__(self, files: Sequence[File], *, header: bool) -> None:
+    def __init__(self, files: Sequence[File], *, header: bool, delimiter: str | None = None) -> None:
         self._files = files
         self._header = header
+        self._delimiter = None if delimiter is None else delimiter.encode()
 
     def __arrow_c_schema__(self) -> object:
         return _SCHEMA.__arrow_c_schema__()
@@ -56,7 +64,7 @@ class Lines:
         for file in self._files:
             with opened(file) as stream:
                 for block in _blocks(stream.read, header=self._header):
-                    yield _batch(block)
+                    yield _batch(block, self._delimiter)
 
 
 def opened(file: File) -> BinaryIO:
@@ -98,11 +106,13 @@ def _blocks(read: Callable[[int], bytes], *, header: bool) -> Iterator[bytes]:
         yield b"".join((*begun, b"\n"))
 
 
-def _batch(block: bytes) -> pa.RecordBatch:
+def _batch(block: bytes, delimiter: bytes | None) -> pa.RecordBatch:
     """Return the lines of a block that ends in "\\n"."""
     if b"\r" in block:
         block = block.translate(None, b"\r")
     ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+    if delimiter is not None:
+        block = _marked(block, ends, delimiter)
     offsets = np.zeros(len(ends) + 1, np.int32)
     offsets[1:] = ends - np.arange(len(ends))
     text = block.translate(None, b"\n")
@@ -112,6 +122,19 @@ def _batch(block: bytes) -> pa.RecordBatch:
     except pa.ArrowInvalid:
         lines = pa.array([line for line in block.split(b"\n")[:-1] if _is_utf8(line)], pa.string())
     return pa.record_batch([lines], schema=_SCHEMA)
+
+
+def _marked(block: bytes, ends: NDArray[np.intp], delimiter: bytes) -> bytes:
+    """Return the block with `MARK` for each delimiter behind an even number of quotes in its line."""
+    if b'"' not in block:
+        return block.replace(delimiter, MARK.encode())
+    text = np.frombuffer(block, np.uint8).copy()
+    places = np.flatnonzero(text == ord(delimiter))
+    quotes = np.cumsum(text == ord('"'), dtype=np.uint8)  # modulo 256: even stays even
+    before_line = np.concatenate((np.zeros(1, np.uint8), quotes[ends]))
+    quoted = (quotes[places] - before_line[np.searchsorted(ends, places)]) % 2 == 1
+    text[places[~quoted]] = ord(MARK)
+    return text.tobytes()
 
 
 def _is_utf8(line: bytes) -> bool:
