@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "deniable"
 LAYERS = (
-    "errors brackets exact bits guarantees publish events noise accounting mechanisms selection advise "
+    "errors brackets exact bits guarantees publish events noise accounting mechanisms selection advice "
     "ledger engines query local learn audit studies examples cli"
 ).split()
 ONLY = {

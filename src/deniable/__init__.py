@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable import examples as examples
     from deniable.accounting import account as account
     from deniable.accounting import calibrate as calibrate
+    from deniable.advice import advise as advise
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
     from deniable.ledger import Ledger as Ledger
@@ -44,6 +45,7 @@ _NAMES: dict[str, str] = {
     "SeededBits": "deniable.bits",
     "SystemBits": "deniable.bits",
     "account": "deniable.accounting",
+    "advise": "deniable.advice",
     "calibrate": "deniable.accounting",
     "count": "deniable.query.aggregates",
     "mean": "deniable.query.aggregates",
@@ -65,6 +67,7 @@ __all__ = [
     "SystemBits",
     "__version__",
     "account",
+    "advise",
     "calibrate",
     "count",
     "errors",
