@@ -44,6 +44,7 @@ STEEPEST = 30.0
 _MOST_BENDS = 12
 _NEAR, _FLAT, _GENTLE = 0.02, 1e-6, 0.1
 _CACHE = 1 << 17
+_HIGHEST = 700.0  # a weight above exp(700) is as good as infinite: more than any delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ class Tilted:
 
     def _weights(self, reference: float) -> Floats:
         loss = (self.start + np.arange(len(self.masses))) * self.step
-        with np.errstate(over="ignore", under="ignore"):
-            weights: Floats = self.masses * np.exp(self.bend.at.total - self.bend.tilt * loss - reference)
+        exponent = np.minimum(self.bend.at.total - self.bend.tilt * loss - reference, _HIGHEST)
+        with np.errstate(under="ignore"):
+            weights: Floats = self.masses * np.exp(exponent)
         return weights
 
     def _log_sum(self, weights: Floats, epsilon: float, reference: float) -> float:
@@ -118,8 +120,10 @@ class Tilted:
         first = max(0, floor(epsilon / self.step) + 1 - self.start)
         loss = (self.start + np.arange(first, len(weights))) * self.step
         finite = float(weights[first:] @ -np.expm1(np.minimum(epsilon - loss, 0.0)))
-        whole = finite * (1 + self.slack) + exp(min(self.log_rest - reference, 700.0))
-        return log(whole) if whole > 0 else -inf
+        whole = finite * (1 + self.slack) + exp(min(self.log_rest - reference, _HIGHEST))
+        if whole == 0:
+            return -inf
+        return log(whole) if whole > 0 else inf
 
 
 class Stack:

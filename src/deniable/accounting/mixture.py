@@ -55,15 +55,18 @@ class Mixture:
         return Stack(found, self.repeats, step)
 
     def off(self, step: float, tilt: float) -> float:
-        """Return about what the grid adds to epsilon. A loss that moves less than a step adds less."""
+        """Return about what the grid adds to epsilon: at most a step for each loss that is off the grid."""
         blur = np.minimum(1.0, 6 * np.sqrt(self.variances) / step)
         blur[: len(self._starts)][self._fitting(step)] = 0.0
-        return float(self.counts @ blur) * (tilt + 1 + 1 / sqrt(self.variance)) * step**2 / 12
+        number = float(self.counts @ blur)
+        return number * min(step, (tilt + 1 + 1 / sqrt(self.variance)) * step**2 / 12)
 
     def step(self, tilt: float, allowed: float) -> float:
         """Return a step at which `off` is about `allowed`, on a lattice if there is one that is no finer."""
-        step = sqrt(12 * allowed / (float(self.counts.sum()) * (tilt + 1 + 1 / sqrt(self.variance))))
+        number = float(self.counts.sum())
+        step = sqrt(12 * allowed / (number * (tilt + 1 + 1 / sqrt(self.variance))))
         step = min(step * min(30.0, sqrt(allowed / max(self.off(step, tilt), 1e-300))), 0.5 / (tilt + 1))
+        step = max(step, allowed / number)
         if len(self._starts):
             weights = self.counts[: len(self._starts)] * self.variances[: len(self._starts)]
             first = int(np.argmax(weights))

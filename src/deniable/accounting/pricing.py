@@ -14,12 +14,13 @@ about the same events the least is true.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import inf, isfinite
 
 from deniable.accounting import closed, discrete, distribution
 from deniable.accounting.leaves import Leaf
+from deniable.accounting.mixture import Items
 from deniable.accounting.powers import negative_exponential
 from deniable.accounting.recipe import LATTICE, Question, Recipe, recipe
 from deniable.accounting.search import log_of
@@ -69,8 +70,12 @@ def _on_lattice(event: DiscreteGaussian) -> bool:
     return event.coordinates == 1 and event.sigma <= LATTICE
 
 
-def by_distribution(found: Mapping[Leaf, int], delta_: Fraction) -> float:
-    """Return epsilon by the privacy loss distribution, or infinity.
+def by_distribution(
+    found: Mapping[Leaf, int],
+    delta_: Fraction,
+    way: Callable[[Items, float], float] = distribution.epsilon,
+) -> float:
+    """Return epsilon from the pairs, or infinity: the larger of the two directions.
 
     Distances of `discrete` are kept below SHARE of delta; r**2 is chosen for a guess of epsilon, and again
     for a larger one if the result is above it.
@@ -81,13 +86,17 @@ def by_distribution(found: Mapping[Leaf, int], delta_: Fraction) -> float:
         rest = (delta_ - made.mass) / (1 - made.mass)
         if rest <= 0:
             return inf
-        allowed = rest * (1 - discrete.SHARE) if made.distance else rest
-        level = log_of(allowed)
-        level -= _ROUNDING * (1 + abs(level))
-        known = max(distribution.epsilon(items, level) for items in made.directions)
+        allowed = level(rest * (1 - discrete.SHARE) if made.distance else rest)
+        known = max(way(items, allowed) if items else 0.0 for items in made.directions)
         if not made.distance or known <= guess or not isfinite(known):
             return known
         guess = Fraction(known) * 2
+
+
+def level(delta_: Fraction) -> float:
+    """Return a float below ln(delta_)."""
+    near = log_of(delta_)
+    return near - _ROUNDING * (1 + abs(near))
 
 
 def delta_by_distribution(found: Mapping[Leaf, int], epsilon_: Fraction) -> Fraction:
@@ -95,8 +104,8 @@ def delta_by_distribution(found: Mapping[Leaf, int], epsilon_: Fraction) -> Frac
     about = Fraction(1, 10**9)
     while True:
         made = _made(found, epsilon_, about)
-        level = max(distribution.log_delta(items, float(epsilon_)) for items in made.directions)
-        known = _exponential(level)
+        asked = float(epsilon_)
+        known = _exponential(max(distribution.log_delta(items, asked) for items in made.directions if items))
         if not made.distance or known >= about:
             break
         about = known / 2
@@ -112,9 +121,9 @@ def _made(found: Mapping[Leaf, int], epsilon_: Fraction, delta_: Fraction) -> Re
     return recipe(found, Question(_SPARE - log_of(delta_), r_squared))
 
 
-def _exponential(level: float) -> Fraction:
-    """Return a rational just above exp(level), level <= 0 or so; 0 for minus infinity."""
-    if level == -inf:
+def _exponential(logarithm: float) -> Fraction:
+    """Return a rational just above exp(logarithm), 1 at most; 0 for minus infinity."""
+    if logarithm == -inf:
         return Fraction(0)
-    raised = min(level + _ROUNDING * (1 + abs(level)), 0.0)
+    raised = min(logarithm + _ROUNDING * (1 + abs(logarithm)), 0.0)
     return negative_exponential(Fraction(-raised), 64)[1]
