@@ -8,7 +8,6 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
 from deniable.errors import EngineError
 from deniable.query.expressions.scan import Text
 from deniable.query.expressions.values import Value, call, cast, literal_integer, literal_real
@@ -57,6 +56,8 @@ def pattern(written: Text, text: str, place: int) -> str:
 
     RE2 takes time linear in the text for every pattern; the pattern's own length is bounded here.
     """
+    from deniable.engines.duckdb import DuckDB
+
     if len(text) > LONGEST_PATTERN:
         raise written.wrong(place, "this pattern is too long", f"Use at most {LONGEST_PATTERN} characters.")
     trial = exp.select(call("REGEXP_MATCHES", exp.Literal.string(""), exp.Literal.string(text)))

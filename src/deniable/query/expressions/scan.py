@@ -54,8 +54,13 @@ class Text:
 
 
 class _Parser(DuckDB.Parser):  # type: ignore[valid-type, misc]
-    """DuckDB's grammar with all functions left alike: a name and its arguments."""
+    """DuckDB's grammar with all functions left alike: a name and its arguments.
 
+    % binds like * here, as it does in DuckDB; sqlglot before 30.20 let it bind like +.
+    """
+
+    TERM: ClassVar = {sign: kind for sign, kind in DuckDB.Parser.TERM.items() if sign is not TokenType.MOD}
+    FACTOR: ClassVar = {**DuckDB.Parser.FACTOR, TokenType.MOD: exp.Mod}
     FUNCTIONS: ClassVar[dict[str, object]] = {}
     FUNCTION_PARSERS: ClassVar = {name: DuckDB.Parser.FUNCTION_PARSERS[name] for name in ("CAST", "TRY_CAST")}
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": DuckDB.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
