@@ -33,7 +33,7 @@ from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
 
 _SIGNIFICANT = 24
-_BISECTIONS = 12
+_BISECTIONS = 10
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -223,7 +223,7 @@ def _least(
 ) -> events.DiscreteGaussian:
     """Return the event with about the least sigma that is proved.
 
-    It starts from the continuous sigma, doubles what is added until the proof succeeds, then halves the gap.
+    It starts from the continuous sigma, adds 16 times more until the proof succeeds, then halves the gap.
     """
     steps = grid.l2(moved)
     touched = min(grid.size, int(steps**2))
@@ -238,7 +238,7 @@ def _least(
 
     low, high = Fraction(0), Fraction(1, 1 << _SIGNIFICANT)
     while not holds(high):
-        low, high = high, 2 * high
+        low, high = high, 16 * high
         if high > 1 << 20:
             raise ParameterError("epsilon", text(epsilon), "is out of reach here", "Use dn.Laplace.")
     for _ in range(_BISECTIONS if low else 0):
