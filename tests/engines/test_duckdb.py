@@ -226,7 +226,7 @@ def start(query: str, folder: Path) -> tuple[subprocess.Popen[str], Path]:
     return child, spill
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 15) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 6) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not happen in time"

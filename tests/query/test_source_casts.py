@@ -131,6 +131,13 @@ TYPED: list[tuple[Any, list[Any], str, list[Any]]] = [
     ],
     (pa.timestamp("us"), [MAX, -MAX, 2**60, None], "timestamp", [None] * 4),
     (pa.timestamp("s"), [MAX // 10**6, -MAX // 10**6, 10**12], "timestamp", [None] * 3),
+    (
+        pa.timestamp("ms"),
+        [MAX, -MAX, 2**62, -(2**62), 0],
+        "timestamp",
+        [None] * 4 + [dt.datetime(1970, 1, 1)],
+    ),
+    (pa.timestamp("ns"), [MAX, -MAX, 0], "timestamp", [None, None, dt.datetime(1970, 1, 1)]),
     (pa.timestamp("us", "Europe/Berlin"), [0, MAX, -MAX], "timestamp", [dt.datetime(1970, 1, 1), None, None]),
     (pa.timestamp("s", "UTC"), [0], "timestamp", [dt.datetime(1970, 1, 1)]),
 ]

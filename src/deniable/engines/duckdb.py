@@ -36,11 +36,20 @@ from deniable.errors import EngineError, ParameterError
 
 Result = TypeVar("Result")
 
+_Settings = dict[str, str | bool | int | float | list[str]]
+
 _FAILURES = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError, MemoryError)
 _FAILED = (
     "The engine failed while it read the data. Why it failed is private, so no detail is given. "
     "Nothing was published. Check free memory and disk, and that the source can still be read."
 )
+_SHUT: _Settings = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",
+}
 _UNFINISHED = "A result is still being read: finish its stream before the next statement."
 _ROWS_A_BATCH = 122_880
 
@@ -106,18 +115,8 @@ class DuckDB:
         return name
 
     def _open(self, folder: str) -> duckdb.DuckDBPyConnection:
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "temp_directory": folder,
-            "extension_directory": folder,
-            "custom_extension_repository": folder,
-            "secret_directory": folder,
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "allow_community_extensions": "false",
-            "allow_persistent_secrets": "false",
-            "python_enable_replacements": "false",
-            "preserve_insertion_order": "false",
-        }
+        folders = ("temp_directory", "extension_directory", "custom_extension_repository", "secret_directory")
+        settings = _SHUT | dict.fromkeys(folders, folder) | {"preserve_insertion_order": "false"}
         if self._threads is not None:
             settings["threads"] = str(self._threads)
         if self._memory_limit is not None:
@@ -166,12 +165,7 @@ def describe(query: exp.Expression | str) -> tuple[tuple[str, str], ...]:
     Raises:  EngineError: the query cannot be understood, or a file cannot be opened.
     """
     described = None
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "threads": "1",
-        "autoload_known_extensions": "false",
-        "autoinstall_known_extensions": "false",
-        "python_enable_replacements": "false",
-    }
+    settings = _SHUT | {"threads": "1"}
     with contextlib.suppress(*_FAILURES), duckdb.connect(":memory:", config=settings) as connection:
         described = columns_of(connection.sql(_written(query)))
     if described is None:
