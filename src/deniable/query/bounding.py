@@ -15,9 +15,9 @@ What one unit can change, in the order of SQL.
 2. `pairs`: by (unit, group), n = rows that have a value, S = sum of X. Counts are cut at R = max_rows. With
    n > R a total is trunc(S R / n). Whatever came before, the last step is a clamp to +-`measure.bound`.
    With S = q n + r truncated, S R / n = q R + r R / n and both terms have the sign of S, so
-   trunc(S R / n) = q R + trunc(r R / n) (`_shared`). It fits BIGINT: S is saturated at 2^62 and n at 2^62 / R
-   (which changes nothing below 2^31 rows of one unit in one group), so |r R| < n R <= 2^62 and, as n >= R,
-   |q R| <= |S|. Where one X can exceed 2^31 the same is done in HUGEINT.
+   trunc(S R / n) = q R + trunc(r R / n) (`_shared`). It fits BIGINT: S is saturated at 2^62 (`_sum`) and n at
+   2^62 / R, which changes nothing below 2^31 rows of one unit in one group; so |r R| < n R <= 2^62 and, as
+   n >= R, |q R| <= |S|. Where one X can exceed 2^31 the same is done in HUGEINT.
 3. `widths`, `_weighted`: m counts the groups of the unit after step 1. More than max_keys: a unit keeps those
    whose salted hash is among its max_keys smallest. In each it counts W[min(m, max_keys)].
    `_dropped`: it keeps those among its k smallest hashes, and counts `one` in each.
@@ -25,14 +25,15 @@ What one unit can change, in the order of SQL.
    not. The choice depends on the unit's own groups and on the salt, not on other units or on the order of
    rows. The salt is hashed together with unit and group, and hashed again: combined last, it would only flip
    bits of one fixed order, and some groups of a unit could never be kept together.
-4. `_sum`: products and sums in HUGEINT, which 2^44 (unit, group) pairs of size 2^62 * 2^20 do not fill;
-   saturated at +-2^62, which moves two sums no further apart; an empty sum is 0.
+4. `_weighed`, `_saturated`: products in BIGINT where the bound fits, else HUGEINT; sums in HUGEINT, which
+   2^44 pairs of 2^62 * 2^20 each do not fill. Saturated at +-2^62, which moves two sums no further apart; an
+   empty sum is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from sqlglot import exp
@@ -54,13 +55,13 @@ class Bounding:
     """
 
     rows: exp.Query
-    kinds: Mapping[str, str]
+    kinds: Mapping[str, str] = field(repr=False)
     unit: str | None
     groups: tuple[str, ...]
     keyed: bool
     measures: tuple[Measure, ...]
     contributions: Contributions
-    salt: str
+    salt: str = field(repr=False)
 
     @property
     def keys(self) -> tuple[str, ...]:
