@@ -19,6 +19,7 @@ Blanks around a field belong to it, and blanks around the name of a column do no
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -148,7 +149,7 @@ def _header(file: File, delimiter: str) -> tuple[str, ...]:
 def _first_line(file: File) -> str:
     try:
         line = first_line(file, _LONGEST_HEADER)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         kind = "as gzip" if file.gzipped else "at all"
         line, problem = None, f"cannot be read {kind}"
     else:
