@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -93,12 +94,18 @@ def test_a_link_that_leads_nowhere_cannot_be_read(tmp_path: Path) -> None:
         resolve(tmp_path / "a.csv")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the administrator can read everything")
-def test_a_file_without_permission_cannot_be_read(tmp_path: Path) -> None:
-    path = written(tmp_path / "a.csv", "a\n")
-    path.chmod(0)
-    with pytest.raises(SourceError, match="cannot be read: permission denied"):
-        resolve(path)
+def test_a_file_without_permission_cannot_be_read() -> None:
+    user = os.geteuid()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        path = written(Path(folder) / "a.csv", "a\n")
+        path.chmod(0)
+        try:
+            os.seteuid(user or 65534)  # the administrator can read everything, so be nobody for a moment
+            with pytest.raises(SourceError, match="cannot be read: permission denied"):
+                resolve(path)
+        finally:
+            os.seteuid(user)
 
 
 def test_an_unreadable_file_is_refused_without_a_cause(
@@ -251,3 +258,14 @@ def test_a_file_that_vanishes_before_it_is_read_is_an_engine_error(tmp_path: Pat
     path.unlink()
     with pytest.raises(EngineError), DuckDB(threads=1) as engine:
         engine.stream(source.rows(engine, ["a"])).read_all()
+
+
+@pytest.mark.parametrize(("pattern", "label"), [("a.csv", "a.csv"), ("*.csv", "answers/*.csv")])
+def test_what_is_published_about_a_path_leaves_out_the_folders_of_the_machine(
+    tmp_path: Path, pattern: str, label: str
+) -> None:
+    (tmp_path / "answers").mkdir()
+    written(tmp_path / "answers" / "a.csv", "a\n1\n")
+    source = resolve(tmp_path / "answers" / pattern)
+    assert source.label == label
+    assert not any(str(tmp_path) in sentence for sentence in source.assumed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from deniable.errors import ParameterError, SourceError
@@ -72,7 +73,7 @@ def resolve(data: object, *, types: Mapping[str, str] | None = None, delimiter: 
 
 def _from_path(data: str | os.PathLike[str], wanted: Mapping[str, Type], delimiter: str | None) -> Source:
     found = files.find(data)
-    label = os.fspath(data)
+    label = _named(Path(os.fspath(data)))
     match files.kind(found, delimited=delimiter is not None):
         case "delimited":
             from deniable.query.sources.delimited import delimited
@@ -88,6 +89,11 @@ def _from_path(data: str | os.PathLike[str], wanted: Mapping[str, Type], delimit
             from deniable.query.sources.parquet import parquet
 
             return parquet(found, label, wanted)
+
+
+def _named(path: Path) -> str:
+    """Return how published words call a path: folders above it tell of the machine, not of the data."""
+    return "/".join(path.parts[-2:]) if "*" in path.name else path.name
 
 
 def _from_object(data: Any, wanted: Mapping[str, Type]) -> Source:
