@@ -67,11 +67,12 @@ def test_on_a_fine_grid_a_discrete_gaussian_costs_what_a_gaussian_costs() -> Non
     assert not within(fine, epsilon=1, delta="0.999e-6")
 
 
-def test_pure_noise_beside_gaussian_noise_takes_its_epsilon_first() -> None:
-    delta = exactly(gaussian_delta("0.25", 1) * (1 + mp.mpf(10) ** -20))
+def test_pure_noise_beside_gaussian_noise_is_proved_with_it() -> None:
     spent: list[events.Event] = [events.DiscreteLaplace(scale=2), events.Gaussian(sigma=4)]
-    assert within(spent, epsilon="1.5", delta=delta)
-    assert not within(spent, epsilon="1.4999", delta=delta)
+    true = 1 / (1 + mp.exp(mp.mpf("-0.5")))
+    truth = true * gaussian_delta("0.25", 1) + (1 - true) * gaussian_delta("0.25", 2)
+    assert within(spent, epsilon="1.5", delta=exactly(truth * (1 + mp.mpf(10) ** -3)))
+    assert not within(spent, epsilon="1.5", delta=exactly(truth * (1 - mp.mpf(10) ** -9)))
 
 
 def test_concentrated_promises_are_never_priced_as_gaussian() -> None:
@@ -87,8 +88,70 @@ def test_a_gaussian_or_a_concentrated_promise_is_never_proved_at_delta_zero() ->
         assert not within(event, epsilon=1000)
 
 
-def test_what_needs_a_loss_distribution_is_not_proved() -> None:
-    assert not within(events.Subsampled(events.Gaussian(sigma=100), "0.01"), epsilon=100, delta="0.5")
+def steps_delta(times: int, each: Any, epsilon: Any) -> Any:
+    """Randomised response many times: the sum over how often the answer is true, at 60 digits."""
+    each, epsilon = mp.mpf(each), mp.mpf(epsilon)
+    true = 1 / (1 + mp.exp(-each))
+    total = mp.mpf(0)
+    for right in range(times + 1):
+        chance = mp.binomial(times, right) * true**right * (1 - true) ** (times - right)
+        total += max(mp.mpf(0), chance * (1 - mp.exp(epsilon - (2 * right - times) * each)))
+    return total
+
+
+@pytest.mark.parametrize(("times", "epsilon"), [(2, "0.3"), (20, "1"), (20, "3.9"), (300, "5")])
+def test_noise_many_times_is_proved_as_a_whole_and_not_below_the_truth(times: int, epsilon: str) -> None:
+    spent: list[events.Event] = [events.DiscreteLaplace(scale=5)] * times
+    truth = steps_delta(times, "0.2", epsilon)
+    assert not within(spent, epsilon=epsilon, delta=exactly(truth * (1 - mp.mpf(10) ** -12)))
+    assert within(spent, epsilon=epsilon, delta=exactly(truth * (1 + mp.mpf(10) ** -3)))
+
+
+def test_the_mass_of_a_selection_joins_what_the_noise_may_lose() -> None:
+    noise: list[events.Event] = [events.DiscreteLaplace(scale=5)] * 20
+    lost = exactly(steps_delta(20, "0.2", "1") * (1 + mp.mpf(10) ** -3))
+    mass = Fraction(1, 1000)
+    joint = 1 - (1 - lost) * (1 - mass)
+    spent = [*noise, events.Selection(delta=mass)]
+    assert within(spent, epsilon=1, delta=joint)
+    assert not within(spent, epsilon=1, delta=joint - lost * Fraction(1, 100))
+    assert not within(spent, epsilon=1, delta=mass)
+
+
+def test_noise_on_a_sample_is_proved_by_its_losses() -> None:
+    sampled = events.Subsampled(events.Gaussian(sigma=2), "0.1")
+    truth = max(sampled_deltas("0.5", "0.1", "0.05"))
+    assert within(sampled, epsilon="0.05", delta=exactly(truth * (1 + mp.mpf(10) ** -6)))
+    assert not within(sampled, epsilon="0.05", delta=exactly(truth * (1 - mp.mpf(10) ** -6)))
+
+
+def sampled_deltas(mu: Any, rate: Any, epsilon: Any) -> tuple[Any, Any]:
+    """One sampled Gaussian in both directions, from where the two densities cross."""
+    mu, rate, growth = mp.mpf(mu), mp.mpf(rate), mp.exp(mp.mpf(epsilon))
+
+    def crossing(ratio: Any) -> Any:
+        return mp.log(ratio) / mu + mu / 2
+
+    def above(x: Any) -> tuple[Any, Any]:
+        return mp.ncdf(mu - x), mp.ncdf(-x)
+
+    far, near = above(crossing((growth - 1 + rate) / rate))
+    removed = rate * far + (1 - rate) * near - growth * near
+    far, near = above(crossing((1 / growth - 1 + rate) / rate))
+    return removed, (1 - near) - growth * (1 - rate * far - (1 - rate) * near)
+
+
+@pytest.mark.parametrize(
+    "spent",
+    [
+        [events.Laplace(scale=Fraction(1, 10**320)), events.Laplace(scale=1)],
+        [events.DiscreteLaplace(scale=10**320, sensitivity=10**319), events.Laplace(scale=2)],
+        [events.Gaussian(sigma=10**320), events.Laplace(scale=1)],
+        [events.Repeated(events.Laplace(scale=2), 10**12)],
+    ],
+)
+def test_what_floats_cannot_hold_is_not_proved(spent: list[events.Event]) -> None:
+    assert not within(spent, epsilon="0.3", delta="1e-9")
 
 
 def test_a_sample_of_a_pure_event_is_proved() -> None:

@@ -4,7 +4,7 @@
     account(events).by_theorem(delta=...)what each theorem says
     calibrate(kind, epsilon=, delta=)    the least noise that keeps a promise
     split(epsilon=, delta=, queries=)    equal shares of a promise
-    within(events, epsilon=, delta=)     whether a promise is proved, in rational arithmetic
+    within(events, epsilon=, delta=)     whether a promise is proved
 
 | module                                                        | holds                                     |
 |---------------------------------------------------------------|-------------------------------------------|
@@ -17,11 +17,10 @@
 
 from __future__ import annotations
 
-from deniable.accounting.account import Account, account
+from deniable.accounting.account import Account, account, within
 from deniable.accounting.calibrate import calibrate
 from deniable.accounting.number import UpperBound
 from deniable.accounting.split import Split, split
 from deniable.accounting.theorems import Theorems
-from deniable.accounting.within import within
 
 __all__ = ["Account", "Split", "Theorems", "UpperBound", "account", "calibrate", "split", "within"]

@@ -1,4 +1,4 @@
-"""`dn.account`: what events cost together."""
+"""`dn.account`: what events cost together. `within`: whether they keep a promise."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from deniable.accounting import pricing, theorems
 from deniable.accounting.curve import Curve, Point
 from deniable.accounting.leaves import Leaf, leaves
 from deniable.accounting.number import UpperBound, upward
 from deniable.accounting.theorems import Theorems
-from deniable.accounting.within import parts
+from deniable.accounting.within import holds, parts
 from deniable.events import Event
 from deniable.exact import Number, at_least_zero, probability
 from deniable.guarantees import Neighbours
@@ -80,3 +82,34 @@ def account(
     """
     between = relation(neighbours)
     return Account(leaves(events, between), between)
+
+
+def within(
+    events: Event | Iterable[Event],
+    *,
+    epsilon: Number,
+    delta: Number = 0,
+    neighbours: Neighbours | str = Neighbours.ADD_OR_REMOVE,
+) -> bool:
+    """Whether the events together are proved to be (epsilon, delta)-private. False says "not proved".
+
+    Rational arithmetic alone proves what it can (`within.holds`), at delta 0 everything. Where that is not
+    enough, `pricing.delta` decides: its floats have their rounding and tails added, so that the rational
+    made from them is not below the truth, and rationals are compared.
+    Raises:  ParameterError: epsilon or delta is no number, or out of range; the events are none.
+    """
+    target, allowed = at_least_zero(epsilon, "epsilon"), probability(delta, "delta")
+    found = leaves(events, relation(neighbours))
+    given = parts(found)
+    if holds(given, target, allowed):
+        return True
+    return allowed > given.mass and _by_losses(found, target, allowed)
+
+
+def _by_losses(found: Mapping[Leaf, int], epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether loss distributions prove it; what leaves the range of floats on the way is not proved."""
+    try:
+        with np.errstate(divide="raise", over="raise", invalid="raise"):
+            return pricing.delta(found, epsilon) <= delta
+    except (ArithmeticError, ValueError):
+        return False

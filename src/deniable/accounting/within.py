@@ -1,4 +1,4 @@
-"""Is a promise kept? Proved in rational arithmetic, or not claimed.
+"""Is a promise kept? What rational arithmetic proves by itself.
 
 What is proved, for events that may each be chosen after seeing the outputs of those before.
 1. Pure parts add: their epsilons are subtracted first. (delta of both at epsilon is an average of the other
@@ -14,13 +14,13 @@ One of 3 and 4 must prove it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
 from deniable.accounting import concentrated, discrete, gaussian, lattice
-from deniable.accounting.leaves import Leaf, leaves
+from deniable.accounting.leaves import Leaf
 from deniable.accounting.powers import amplified, any_of, chance_of_any
 from deniable.events import (
     ApproxDP,
@@ -38,8 +38,6 @@ from deniable.events import (
     Subsampled,
     ZeroConcentratedDP,
 )
-from deniable.exact import Number, at_least_zero, probability
-from deniable.guarantees import Neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +105,8 @@ def promise(event: Event) -> ApproxDP | None:
             assert_never(event)
 
 
-def within(
-    events: Event | Iterable[Event],
-    *,
-    epsilon: Number,
-    delta: Number = 0,
-    neighbours: Neighbours = Neighbours.ADD_OR_REMOVE,
-) -> bool:
-    """Whether the events together are proved to be (epsilon, delta)-private. False says "not proved here".
-
-    Guarantee: rational arithmetic only. Events that need a privacy loss distribution are never proved here.
-    Raises:  ParameterError: epsilon or delta is no number, or out of range; the events are none.
-    """
-    target = at_least_zero(epsilon, "epsilon")
-    allowed = probability(delta, "delta")
-    return holds(parts(leaves(events, neighbours)), target, allowed)
-
-
 def holds(given: Parts, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether the parts are proved to be (epsilon, delta)-private."""
+    """Whether rational arithmetic proves the parts to be (epsilon, delta)-private. False says "not here"."""
     room = epsilon - given.epsilon
     if given.opaque or room < 0 or delta < given.mass:
         return False

@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from deniable.accounting import account, discrete
+from deniable.accounting import discrete, within
 from deniable.accounting.leaves import Leaf, leaves
-from deniable.accounting.within import promise, within
+from deniable.accounting.within import promise
 from deniable.brackets import exponential
 from deniable.errors import ParameterError
 from deniable.events import (
@@ -78,10 +78,7 @@ class Tariff:
         Raises:  ParameterError: it is not.
         """
         what = tuple(events)
-        if not (
-            within(what, epsilon=epsilon, delta=delta, neighbours=self.neighbours)
-            or account(what, neighbours=self.neighbours).delta(epsilon=epsilon) <= delta
-        ):
+        if not within(what, epsilon=epsilon, delta=delta, neighbours=self.neighbours):
             fix = "Give what dn.account(events) says, or more."
             raise ParameterError("epsilon", text(epsilon), "is not proved to cover these events", fix)
         return Spending(rule=self.rule, amount=epsilon, delta=delta)
