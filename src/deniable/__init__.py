@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable import examples as examples
     from deniable.accounting import account as account
     from deniable.accounting import calibrate as calibrate
+    from deniable.accounting import split as split
     from deniable.advice import advise as advise
     from deniable.bits import SeededBits as SeededBits
     from deniable.bits import SystemBits as SystemBits
@@ -50,6 +51,7 @@ _NAMES: dict[str, str] = {
     "count": "deniable.query.aggregates",
     "mean": "deniable.query.aggregates",
     "protect": "deniable.query.survey",
+    "split": "deniable.accounting",
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
 }
@@ -75,6 +77,7 @@ __all__ = [
     "examples",
     "mean",
     "protect",
+    "split",
     "sum",
     "units",
 ]

@@ -105,3 +105,20 @@ def test_a_very_deep_decline_keeps_a_readable_scale() -> None:
     points = [(1.0, 0.5), (2.0, 1e-300)]
     drawing = parsed(svg.decline(points, name="a", title="t", description="d", across="x"))
     assert 3 <= len(of_class(drawing, "grid")) <= 11
+
+
+@pytest.mark.parametrize(
+    ("last", "ticks"),
+    [
+        (30, "0 3 6 9 12 15 18 21 24 27 30"),
+        (4, "0 1 2 3 4"),
+        (2.13, "0 0.5 1 1.5 2"),
+        (0.9, "0 0.2 0.4 0.6 0.8"),
+        (0.0004, "0 0.0001 0.0002 0.0003 0.0004"),
+    ],
+)
+def test_the_scale_across_has_round_numbers_however_short_it_is(last: float, ticks: str) -> None:
+    points = [(0.0, 0.5), (last, 0.001)]
+    drawing = parsed(svg.decline(points, name="a", title="t", description="d", across="x"))
+    level = [tick.text for tick in of_class(drawing, "tick") if tick.get("text-anchor") == "middle"]
+    assert " ".join(map(str, level)) == ticks

@@ -139,13 +139,21 @@ def _scale_down(powers: int, y: Callable[[float], float]) -> str:
 
 
 def _scale_across(first: float, last: float, x: Callable[[float], float]) -> str:
-    step = max(1, math.ceil((last - first) / 10))
     bottom = 12 + _PLOT_HEIGHT
     parts = [_line(_LEFT, bottom, _RIGHT, bottom, "axis")]
-    for value in range(math.ceil(first), math.floor(last) + 1, step):
-        place = _percent(x(value))
-        parts.append(element("text", str(value), class_="tick", x=place, y=bottom + 19, text_anchor="middle"))
+    for value in _ticks(first, last):
+        place, shown = _percent(x(value)), f"{value:.12g}"
+        parts.append(element("text", shown, class_="tick", x=place, y=bottom + 19, text_anchor="middle"))
     return "".join(parts)
+
+
+def _ticks(first: float, last: float) -> list[float]:
+    """Return up to eleven whole numbers; where there are fewer than five, round decimals in between."""
+    if last - first >= 4:
+        return list(range(math.ceil(first), math.floor(last) + 1, max(1, math.ceil((last - first) / 10))))
+    power = 10.0 ** math.floor(math.log10((last - first) / 4))
+    step = next(size * power for size in (5, 2, 1) if (last - first) / (size * power) >= 4)
+    return [number * step for number in range(math.ceil(first / step), math.floor(last / step) + 1)]
 
 
 def _caption(across: str) -> str:
