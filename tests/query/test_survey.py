@@ -278,3 +278,13 @@ def test_a_file_is_protected_by_its_path(tmp_path: Path) -> None:
     path.write_text("person,colour\n1,red\n", "utf-8")
     made = protect(path, unit="person")
     assert made.schema.names == ("person", "colour")
+
+
+def test_a_text_column_under_a_sum_reads_the_numbers_that_declaring_it_would() -> None:
+    frame = pd.DataFrame({"person": range(6), "spend": ["10", " 1e1 ", "1_000", "inf", "0x10", "ten"]})
+    question = {"spend": dn.sum("spend", bounds=(0, 100), max_rows=1)}
+    sums = [
+        protect(frame, unit="person", types=types).aggregate(**question).release(epsilon=10**6)
+        for types in (None, {"spend": "real"})
+    ]
+    assert [round(release.table["spend"][0].as_py()) for release in sums] == [20, 20]

@@ -34,6 +34,8 @@ from sqlglot import exp
 
 from deniable.errors import ParameterError
 from deniable.query.measures import LIMIT, Total
+from deniable.query.schema import Type
+from deniable.query.sources import casts
 
 _REAL = ("DOUBLE", "FLOAT")
 _SHORT = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT", "BOOLEAN")
@@ -99,7 +101,7 @@ def _number(column: exp.Expression, kind: str, name: str) -> exp.Expression:
     if kind == "DOUBLE":
         return column
     if kind == "VARCHAR":
-        return sql("TRY_CAST(:x AS DOUBLE)", x=column)
+        return casts.parsed(column, Type.REAL)
     if kind in ("FLOAT", "UHUGEINT", *_SHORT, *_LONG) or _DECIMAL.fullmatch(kind):
         return sql("CAST(:x AS DOUBLE)", x=column)
     fix = "Sum or average a column of numbers."

@@ -141,7 +141,14 @@ FROM (
         ) AS BIGINT)
       END AS x2,
       CASE
-        WHEN ISFINITE(TRY_CAST("source"."free" AS DOUBLE))
+        WHEN ISFINITE(
+          CASE
+            WHEN ISFINITE(
+              TRY_CAST(REGEXP_EXTRACT("source"."free", '^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$', 1) AS DOUBLE)
+            )
+            THEN TRY_CAST(REGEXP_EXTRACT("source"."free", '^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$', 1) AS DOUBLE)
+          END
+        )
         THEN CAST(GREATEST(
           0,
           LEAST(
@@ -151,7 +158,15 @@ FROM (
                 CAST(FLOOR(
                   GREATEST(
                     CAST('-0.0009765625' AS DOUBLE),
-                    LEAST(CAST('100.0009765625' AS DOUBLE), TRY_CAST("source"."free" AS DOUBLE))
+                    LEAST(
+                      CAST('100.0009765625' AS DOUBLE),
+                      CASE
+                        WHEN ISFINITE(
+                          TRY_CAST(REGEXP_EXTRACT("source"."free", '^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$', 1) AS DOUBLE)
+                        )
+                        THEN TRY_CAST(REGEXP_EXTRACT("source"."free", '^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*$', 1) AS DOUBLE)
+                      END
+                    )
                   ) * CAST('2048.0' AS DOUBLE)
                 ) AS BIGINT) + 1
               ) >> 1
