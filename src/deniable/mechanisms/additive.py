@@ -10,8 +10,8 @@ Proof that `event` is what `release` does, for a value that one unit moves by at
    `event` names, exact given uniform bits (`noise.laplace`, `noise.gaussian`).
 3. Laplace: discrete noise of scale l1/epsilon on integers with this L1 bound has the pure guarantee
    l1/(l1/epsilon) = epsilon, whatever the shape.
-4. Gaussian: `accounting.within` proves (epsilon, delta) of the very event, in rational arithmetic; it is
-   priced as discrete, never as the continuous Gaussian.
+4. Gaussian: `accounting.within` proves (epsilon, delta) of the very event, which is priced as discrete,
+   never as the continuous Gaussian. Nothing is made that it has not proved (`_least`).
 """
 
 from __future__ import annotations
