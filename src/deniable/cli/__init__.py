@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import demo, ledger, plan, release
+from deniable.cli import account, advise, demo, ledger, plan, release
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -22,6 +22,7 @@ Start with `deniable demo`. With a file of your own:
       --epsilon 1.1 --delta 1e-7"""
 
 _PLAN = "Show what a release would cost and how precise it would be."
+_ADVISE = "Say which model, delta, noise and threshold fit, and why."
 _RELEASE = "Publish statistics about the people in a file."
 
 
@@ -40,6 +41,8 @@ def app() -> typer.Typer:
     commands.command(cls=Screen, short_help=_PLAN)(taking_options(plan.plan))
     commands.command(cls=Screen, short_help=_RELEASE)(taking_options(release.release))
     commands.add_typer(ledger.app, name="ledger")
+    commands.add_typer(account.app, name="account")
+    commands.command(cls=Screen, short_help=_ADVISE)(advise.advise)
     return commands
 
 
