@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def test_help_names_every_option_and_no_other(name: str) -> None:
     assert set(re.findall(r"--[a-z-]+", run(name, "--help").stdout)) == options - {"--help"}
 
 
-def test_help_is_quick_and_loads_nothing_heavy() -> None:
+def test_help_loads_nothing_heavy() -> None:
     code = "import sys; from deniable.cli import app; app(); print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -78,12 +77,6 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
         "rich",
     }
     assert not heavy & set(loaded)
-    times = []
-    for _ in range(5):
-        started_at = time.perf_counter()
-        assert finished(["--help"])[0] == 0
-        times.append(time.perf_counter() - started_at)
-    assert min(times) < 0.4
 
 
 def test_the_version_is_printed() -> None:

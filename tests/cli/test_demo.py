@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
@@ -53,11 +52,12 @@ def test_a_terminal_without_the_signs_gets_ascii(tmp_path: Path, monkeypatch: py
         assert b"####" in written.getvalue()
 
 
-def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("", "utf-8")
-    start = time.monotonic()
+    monkeypatch.setattr("deniable.query.plan.Plan.release", None)  # whatever reads data now fails otherwise
     with pytest.raises(ParameterError, match="--out must be a folder that can be written to"):
         demo(out=tmp_path / "file" / "demo")
     with pytest.raises(ParameterError, match="--out"):
         demo(out=tmp_path / "file")
-    assert time.monotonic() - start < 1

