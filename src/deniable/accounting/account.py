@@ -19,7 +19,7 @@ from deniable.exact import Number, at_least_zero, probability
 from deniable.guarantees import Neighbours
 from deniable.guarantees import neighbours as relation
 
-_POINTS = 25
+_POINTS = 17
 _SMALLEST = Fraction(1, 10**12)
 
 
@@ -57,7 +57,7 @@ class Account:
         return theorems.by_theorem(self.leaves, probability(delta, "delta"))
 
     def curve(self, *, epsilons: Iterable[Number] | None = None) -> Curve:
-        """Return delta at several epsilons: the given ones, or 25 from 0 to where delta is about 1e-12.
+        """Return delta at several epsilons: the given ones, or 17 from 0 to where delta is about 1e-12.
 
         Raises:  ParameterError: an epsilon is no number of at least 0, or there are none.
         """

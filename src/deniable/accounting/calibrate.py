@@ -54,6 +54,7 @@ Kind = TypeVar("Kind", bound=Calibrated)
 LOOSE, CLOSE = 5e-4, 1e-9
 _MOST_TRIES = 100
 _SAME = 1e-14
+_SPARE = Fraction(1, 1 << 40)
 _DIGITS = 15
 _MOST_TIMES = 10**12
 
@@ -124,12 +125,15 @@ class _Task:
 
     def excess(self, x: Fraction) -> float:
         """Return ln(cost / allowed): of epsilon, or of delta where epsilon is 0."""
-        if self.epsilon == 0:
-            return log_of(pricing.delta(self.found(x), self.epsilon)) - log_of(self.delta)
         try:
-            return log_of(pricing.epsilon(self.found(x), self.delta)) - log_of(self.epsilon)
+            if self.epsilon == 0:
+                cost, allowed = pricing.delta(self.found(x), self.epsilon), self.delta
+            else:
+                cost, allowed = pricing.epsilon(self.found(x), self.delta), self.epsilon
         except ParameterError:
             return inf
+        near = log_of(cost) - log_of(allowed)
+        return near if cost <= allowed else max(near, _SAME)
 
 
 def _least(task: _Task) -> Calibrated:
@@ -141,7 +145,7 @@ def _least(task: _Task) -> Calibrated:
         raise ParameterError("delta", "0", "must be above 0 for this kind", fix)
     near = _near(task, given)
     if given.mu_squared:
-        return task.make(near)
+        return task.make(near * (1 + _SPARE))
     there = parts(task.found(near))
     tight = pricing.is_closed(there) and not closed.is_alone(there)
     return task.make(least_noise(task.excess, near, CLOSE if tight else LOOSE))

@@ -8,25 +8,23 @@ A plain transform has an absolute error, useless for a delta of 1e-12 or 1e-100.
 q(j) = p(j) exp(t j step - K), K = ln sum p(j) exp(t j step), has sum 1, and the sum of all has
 r(loss) = R(loss) exp(A - t loss), A = sum of the K, R the convolution of the q, centred near epsilon.
 
-**What is added to the sum, so that it is never below the truth.**
-1. Entries. The exponent of q is rounded: each q is raised by 8 units times its size. K enters q and A as
-   the same float, so its own error cancels; what is left of A's sum and of the last exponents is in
-   `_slack`.
-2. Transform. For masses of sum s <= 1 + 2**-20 every output of a transform of length L is off by at most 7
-   u s log2 L (u = 2**-53): each of log2 L stages adds a butterfly's error, 6.7 u times the sum of what
-   enters (Higham 2002, Theorem 24.2, in the 1-norm; radix 3, 4 and 5 count as log2 of it stages and cost
-   less). All transforms are at most s in size, so a product of n of them, powers by squaring counted as n,
-   is off by at most n (7 u log2 L + 3 u); the way back adds 7 u log2 L. Together below ETA (n + 1) u log2 L
-   =: eta, and max(R, 0) + eta is above the truth in every place of the window.
-3. Window. The transform is cyclic: what lies outside the window of L places appears inside. That only adds,
-   but mass above its end b is missing at its place. It is at most min over s of exp(sum K(s) - s b), added
-   as it is. The grid errs by about (t + 1) step**2 / 12 in epsilon for each event: `accuracy`. It decides
-   the step only.
+**What is added to the sum, so that it is never below the truth** (u = 2**-53):
+1. Entries. The exponent of q is rounded: each q is raised by 8 u times its size. K enters q and A as the same
+   float, so its own error cancels. The rounding of A's sum and of the last exponents is in `_slack`.
+2. Transform. For masses of sum s <= 1 + 2**-20, every output of a transform of length L is off by at most
+   7 u s log2 L: each of log2 L stages adds a butterfly's error, 6.7 u times the sum of what enters it (Higham
+   2002, Theorem 24.2, read in the 1-norm; radix 3, 4 and 5 count as log2 of it stages, and cost less). All
+   transforms are at most s in size, so a product of n of them, powers by squaring counted as n, is off by at
+   most n (7 u log2 L + 3 u), and the way back adds 7 u log2 L: together below eta = ETA (n + 1) u log2 L. So
+   max(R, 0) + eta is above the truth in every place.
+3. Window. The transform is cyclic: what lies outside its L places appears inside. That only adds; it adds
+   little, as the window is made to hold all but exp(-21) of the tilted mass on either side. But mass above
+   the end b is missing at its place. It is at most min over s of exp(sum of K(s) - s b): added as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, fsum, inf, log, log2, sqrt
 
@@ -41,8 +39,8 @@ ETA = 12.0
 UNIT = 2.0**-53
 _SPARE = 21.0  # the tail above the window is at most 2**-30 of delta: 30 ln 2
 STEEPEST = 30.0
-_MOST_BENDS = 12
-_NEAR, _FLAT, _GENTLE = 0.02, 1e-6, 0.1
+_MOST_BENDS = 60
+_NEAR, _TOP, _GENTLE = 0.02, 1e-3, 0.1
 _CACHE = 1 << 17
 _HIGHEST = 700.0  # a weight above exp(700) is as good as infinite: more than any delta
 
@@ -158,34 +156,52 @@ class Stack:
         )
 
     def bend(self, depth: float, base: Bend, *, upward: bool) -> Bend:
-        """Return the tilt t, above or below that of `base`, with (t - base) K'(t) - (K(t) - K(base)) = depth.
+        """Return the tilt t, above or below `base`, with (t - base) K'(t) - (K(t) - K(base)) = depth.
 
-        The chance, under `base`, of a sum beyond K'(t) is then at most exp(-depth) (Chernoff). Newton's
-        steps, kept within a factor of 4; near enough is enough, as every use holds for any tilt.
+        The chance, under `base`, of a sum beyond K'(t) is then at most exp(-depth) (Chernoff).
         """
-        most = STEEPEST / self.step
-        way = sqrt(2 * depth / max(base.at.variance, 1e-300)) * (1 if upward else -1)
-        for _ in range(_MOST_BENDS):
-            way = max(-most, min(most, way))
-            here = Bend(base.tilt + way, self.cumulants(base.tilt + way))
-            off = way * here.at.mean - (here.at.total - base.at.total) - depth
-            curvature = here.at.variance * way * way
-            if abs(off) <= _NEAR * depth or curvature <= _FLAT * depth or abs(way) == most:
-                break
-            way *= max(0.25, min(4.0, 1 - off / curvature))
-        return here
+        sign = 1.0 if upward else -1.0
+
+        def ask(way: float) -> tuple[Bend, float, float]:
+            here = Bend(base.tilt + sign * way, self.cumulants(base.tilt + sign * way))
+            off = sign * way * here.at.mean - (here.at.total - base.at.total) - depth
+            return here, off / depth, here.at.variance * way * way / depth
+
+        return self._found(ask, sqrt(2 * depth / max(base.at.variance, 1e-300)))
 
     def centred(self, epsilon: float) -> Bend:
         """Return the tilt at which the mean of the sum is epsilon; a small one where that is none above 0."""
         still = self.cumulants(0.0)
-        least, most = _GENTLE / sqrt(max(still.variance, 1e-300)), STEEPEST / self.step
-        tilt = min(most, max(least, (epsilon - still.mean) / max(still.variance, 1e-300)))
-        for _ in range(_MOST_BENDS):
+        least = _GENTLE / sqrt(max(still.variance, 1e-300))
+
+        def ask(tilt: float) -> tuple[Bend, float, float]:
             here = Bend(tilt, self.cumulants(tilt))
-            off, curvature = here.at.mean - epsilon, here.at.variance * tilt
-            if abs(off) ** 2 <= _NEAR * here.at.variance or curvature * tilt <= _FLAT:
+            scale = sqrt(max(here.at.variance, 1e-300)) * 10
+            return here, (here.at.mean - epsilon) / scale, here.at.variance * tilt / scale
+
+        first, off, _ = ask(least)
+        if off >= 0:
+            return first
+        return self._found(ask, max(least, (epsilon - still.mean) / max(still.variance, 1e-300)))
+
+    def _found(self, ask: Callable[[float], tuple[Bend, float, float]], start: float) -> Bend:
+        """Return where `off` is about 0: Newton's steps in a bracket. `off` rises with the way.
+
+        ask(way) returns what is there, its off, and how fast off rises with ln(way). Near enough is enough:
+        every use of the result holds for any tilt. Where the largest sum is reached there is no more to find.
+        """
+        low, high = 0.0, STEEPEST / self.step
+        way = min(start, high)
+        for _ in range(_MOST_BENDS):
+            here, off, rise = ask(way)
+            top = self.highest * self.step - here.at.mean <= _TOP * self.step
+            if abs(off) <= _NEAR or (off < 0 and (top or way == high)):
                 break
-            tilt = min(most, max(least, tilt * max(0.25, min(4.0, 1 - off / curvature))))
+            low, high = (way, high) if off < 0 else (low, way)
+            ahead = way * (1 - off / rise) if rise > 0 else inf
+            if not max(low, way / 8) < ahead < min(high, 8 * way):
+                ahead = min(8 * way, high) if off < 0 else max(way / 8, (low + way) / 2 if low else 0.0)
+            way = ahead
         return here
 
     def tilted(self, bend: Bend, *, low: float, log_delta: float) -> Tilted:
@@ -193,12 +209,17 @@ class Stack:
 
         log_delta: about the delta in question; the tail above the window is at most 2**-30 of it.
         """
-        still = Bend(0.0, self.cumulants(0.0))
         depth = _SPARE - min(log_delta, 0.0)
+        still = Bend(0.0, self.cumulants(0.0))
         right = self.bend(depth, still, upward=True)
+        beyond = self.bend(_SPARE, bend, upward=True)
         left = self.bend(_SPARE, bend, upward=False)
         start = floor(min(low, left.at.mean) / self.step) - 1
-        end = min(ceil((right.at.total + depth) / right.tilt / self.step) + 2, self.highest + 1)
+        ends = (
+            (right.at.total + depth) / right.tilt,
+            (beyond.at.total - bend.at.total + _SPARE) / (beyond.tilt - bend.tilt),
+        )
+        end = min(ceil(max(ends) / self.step) + 2, self.highest + 1)
         length = fast_length(max(end - start, 16))
         if length > LONGEST:
             raise TooFine(length / LONGEST)
@@ -214,7 +235,7 @@ class Stack:
         )
 
     def _slack(self, bend: Bend, farthest: float, log_delta: float) -> float:
-        """Bound the rounding of A, of the exponents, of 1 - e**(epsilon - loss) and of the sum."""
+        """Bound the rounding of A, of the exponents, of 1 - e**(epsilon - loss), of the sum."""
         sizes = float(self.counts @ np.abs(bend.at.each)) + abs(bend.at.total) + abs(log_delta)
         return 8 * UNIT * (sizes + (bend.tilt + 1) * farthest + 64)
 

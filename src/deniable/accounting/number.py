@@ -7,6 +7,8 @@ from math import ceil, inf, nextafter
 
 from deniable.exact import text
 
+_EXACT_BITS = 1 << 14
+
 
 class UpperBound(Fraction):
     """A `Fraction` that is at least the true epsilon or delta. `float()` and `str()` round it up."""
@@ -31,9 +33,9 @@ class UpperBound(Fraction):
 
 
 def upward(number: Fraction, bits: int = 96) -> UpperBound:
-    """Return the number, or if it is long the next one above it with about `bits` significant bits."""
+    """Return the number; if it is very long, the next one above it with about `bits` significant bits."""
     size = number.numerator.bit_length() - number.denominator.bit_length()
-    if number.denominator.bit_length() <= 4 * bits:
+    if number.denominator.bit_length() <= _EXACT_BITS:
         return UpperBound(number)
     grid = Fraction(2) ** (bits - size)
     return UpperBound(Fraction(ceil(number * grid)) / grid)

@@ -19,16 +19,22 @@ from fractions import Fraction
 from math import inf, isfinite
 
 from deniable.accounting import closed, discrete, distribution
-from deniable.accounting.leaves import Leaf
+from deniable.accounting.leaves import Leaf, leaves
 from deniable.accounting.mixture import Items
 from deniable.accounting.powers import negative_exponential
 from deniable.accounting.recipe import LATTICE, Question, Recipe, recipe
 from deniable.accounting.search import log_of
-from deniable.accounting.within import Parts, parts
-from deniable.events import DiscreteGaussian
+from deniable.accounting.within import Parts, parts, promise, total_rho
+from deniable.errors import ParameterError
+from deniable.events import DiscreteGaussian, Exponential, Subsampled, ZeroConcentratedDP
+from deniable.exact import text
+from deniable.guarantees import Neighbours
 
 _SPARE = 40.0
 _ROUNDING = 2.0**-45
+_LARGEST = 1 << 20
+_MOST_EVENTS = 10**9
+_ANYTHING = 1 << 40
 
 
 def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
@@ -38,23 +44,64 @@ def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
     """
     given = parts(found)
     rest = closed.remaining(given, delta_)
+    if total_rho(given) > _ANYTHING:
+        fix = "Noise this small hides nothing: use more of it."
+        raise ParameterError("events", f"rho {text(total_rho(given), digits=3)}", "tell everything", fix)
     if not given.opaque and (rest == 0 or is_closed(given)):
         return closed.epsilon(given, delta_)
-    if delta_ > 0 and isfinite(known := by_distribution(found, delta_)):
-        return min(Fraction(known), given.epsilon) if given.is_pure else Fraction(known)
+    if delta_ > 0 and in_range(found):
+        known = min(by_distribution(way, delta_) for way in _ways(found))
+        if isfinite(known):
+            return min(Fraction(known), given.epsilon) if given.is_pure else Fraction(known)
     if not given.opaque:
         return closed.epsilon(given, delta_)
-    raise closed.infinite(
-        delta_, given.mass, "Sampled Gaussian noise promises nothing there: give a larger delta."
-    )
+    if not in_range(found):
+        fix = "With sampling among them, at most 10**9 events, none above epsilon 2**20, can be priced."
+        raise ParameterError("events", sum(found.values()), "are too many or too large", fix)
+    raise closed.infinite(delta_, given.mass, "Noise on samples promises nothing there: give a larger delta.")
 
 
 def delta(found: Mapping[Leaf, int], epsilon_: Fraction) -> Fraction:
     """Return a delta that the leaves keep at epsilon, as small as we know; 1 says nothing."""
     given = parts(found)
+    if total_rho(given) > _ANYTHING:
+        return Fraction(1)
     if is_closed(given) or (given.is_pure and epsilon_ >= given.epsilon):
         return closed.delta(given, epsilon_)
-    return delta_by_distribution(found, epsilon_)
+    if in_range(found) and epsilon_ <= _LARGEST:
+        return min(delta_by_distribution(way, epsilon_) for way in _ways(found))
+    return Fraction(1) if given.opaque else closed.delta(given, epsilon_)
+
+
+def in_range(found: Mapping[Leaf, int]) -> bool:
+    """Whether floats can hold the losses: none above 2**20, at most 10**9 of them."""
+    return sum(found.values()) <= _MOST_EVENTS and all(_largest(leaf) <= _LARGEST for leaf in found)
+
+
+def _largest(leaf: Leaf) -> Fraction:
+    """Return about the largest loss that counts, without the unit for noise that has no largest."""
+    if isinstance(leaf, Subsampled):
+        return max(map(_largest, leaves(leaf.event, Neighbours.ADD_OR_REMOVE)), default=Fraction(0))
+    kept = promise(leaf)
+    if kept is not None:
+        return kept.epsilon
+    return total_rho(parts({leaf: 1}))
+
+
+def _ways(found: Mapping[Leaf, int]) -> list[Mapping[Leaf, int]]:
+    """Return the leaves, and once more with the exponential mechanism as rho = epsilon**2 / 8.
+
+    Its curve takes the worst place of the range for each epsilon; of several, rho may know more (Cesar,
+    Rogers 2021, Lemma 3.2: a bounded range of epsilon is (epsilon**2 / 8)-zCDP).
+    """
+    ways: list[Mapping[Leaf, int]] = [found]
+    chosen = {leaf: times for leaf, times in found.items() if isinstance(leaf, Exponential)}
+    if sum(chosen.values()) > 1:
+        others = {leaf: times for leaf, times in found.items() if leaf not in chosen}
+        rho = sum((times * leaf.epsilon**2 / 8 for leaf, times in chosen.items()), Fraction(0))
+        promised = ZeroConcentratedDP(rho=rho)
+        ways.append({**others, promised: 1 + others.get(promised, 0)})
+    return ways
 
 
 def is_closed(given: Parts) -> bool:

@@ -48,6 +48,8 @@ from deniable.guarantees import Neighbours
 LATTICE = 128
 _MOST_ATOMS = 64
 _DEEPEST = 600.0
+_FINE, _MOST_STEEP, _NARROW = 1 << 40, 1 << 10, Fraction(1, 10)
+_SMALLEST = 1e-150
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +111,11 @@ class _Shelf:
                 if leaf.options == 2:
                     self._add_pure(leaf.epsilon, times)
                 else:
-                    self.pairs.append((answers(float(leaf.epsilon), leaf.options), times))
+                    self.pairs.append((answers(_float(leaf.epsilon), leaf.options), times))
             case Exponential():
-                self.pairs.append((BoundedRangeCurve(float(leaf.epsilon)), times))
+                self.pairs.append((BoundedRangeCurve(_float(leaf.epsilon)), times))
             case Laplace():
-                self.pairs.append((LaplaceCurve(float(leaf.epsilon)), times))
+                self.pairs.append((LaplaceCurve(_float(leaf.epsilon)), times))
             case DiscreteLaplace():
                 self._add_steps(leaf, times)
             case Gaussian():
@@ -135,11 +137,11 @@ class _Shelf:
         self.distance += times * inner.distance
 
     def recipe(self) -> Recipe:
-        common = [*self.pairs, *((answers(float(epsilon)), times) for epsilon, times in self.pure.items())]
+        common = [*self.pairs, *((answers(_float(epsilon)), times) for epsilon, times in self.pure.items())]
         if self.mu_squared:
-            common.append((GaussianCurve(sqrt(self.mu_squared)), 1))
+            common.append((GaussianCurve(sqrt(_float(self.mu_squared))), 1))
         if self.rho:
-            common.append((ConcentratedCurve(float(self.rho)), 1))
+            common.append((ConcentratedCurve(_float(self.rho)), 1))
         removed = common + self.removed
         added = common + self.added if self.added else removed
         return Recipe(removed, added, any_of(self.masses), self.distance)
@@ -149,10 +151,17 @@ class _Shelf:
             self.pure[epsilon] = self.pure.get(epsilon, 0) + times
 
     def _add_steps(self, leaf: DiscreteLaplace, times: int) -> None:
-        """A move by one step has two losses only, those of randomised response."""
+        """A move by one step has two losses only, those of randomised response.
+
+        Where scale >= 2**40 the noise is as good as continuous. As a mean is at least the root of the product,
+        delta of `curves` is at most 1 - exp((epsilon - shift/scale)/2) / cosh(1/(2 scale)), and 1 - 1/cosh is
+        below 2**-80, far below SLACK times P's tail, which is at least 1/2 there.
+        """
         shift = floor(leaf.sensitivity)
-        if shift == 1:
+        if shift == 1 or leaf.epsilon > _MOST_STEEP:
             self._add_pure(leaf.epsilon, times)
+        elif leaf.scale >= _FINE:
+            self.pairs.append((LaplaceCurve(_float(leaf.epsilon)), times))
         elif shift < _MOST_ATOMS:
             self.pairs.append((steps(shift, float(leaf.scale)), times))
         else:
@@ -160,7 +169,7 @@ class _Shelf:
 
     def _add_lattice(self, leaf: DiscreteGaussian, times: int) -> None:
         depth = self.question.depth
-        if leaf.coordinates == 1 and leaf.sigma <= LATTICE and depth <= _DEEPEST:
+        if leaf.coordinates == 1 and _NARROW <= leaf.sigma <= LATTICE and depth <= _DEEPEST:
             curve = DiscreteGaussianCurve(floor(leaf.sensitivity), float(leaf.sigma), depth)
             self.pairs.append((curve, times))
         elif smoothed := discrete.smoothed([(leaf, times)], self.question.r_squared):
@@ -176,3 +185,7 @@ def _removed(pair: Pair, rate: float) -> Pair:
 
 def _added(pair: Pair, rate: float) -> Pair:
     return pair.added(rate) if isinstance(pair, Atoms) else Added(pair, rate)
+
+
+def _float(x: Fraction) -> float:
+    return max(float(x), _SMALLEST)

@@ -9,6 +9,7 @@ from math import inf, log
 _CLOSE = 2.0**-44
 _LEVEL = 1e-13
 _MOST_STEPS = 80
+_LEAST = Fraction(1, 1 << 200)
 _GOLDEN = 0.6180339887498949
 
 
@@ -25,13 +26,13 @@ def least(
     `holds` begins to be true. Only `holds` decides: a bad `excess` costs tightness or time, nothing else.
     The result is above the least by about 2**-43 of it, or by what a change of 1e-13 in `excess` means.
     """
-    near = crossing(lambda x: excess(Fraction(x)), float(low), float(high))
-    step = Fraction(near) / 2**43
-    candidate = Fraction(near)
-    while candidate < high:
-        if candidate > low and holds(candidate):
-            return candidate
-        candidate, step = candidate + step, 2 * step
+    width = high - low
+    near = Fraction(crossing(lambda share: excess(low + width * Fraction(share)), 0.0, 1.0))
+    step = max(near / 2**43, _LEAST)
+    while near < 1:
+        if near > 0 and holds(low + width * near):
+            return low + width * near
+        near, step = near + step, 2 * step
     return high
 
 

@@ -16,6 +16,7 @@ from deniable.accounting.pairs import Floats
 _FARTHEST = 37.0
 _UNIT = 2.0**-53
 _ORDERS = np.linspace(-16.0, 20.0, 721)
+_DEEPEST, _POINTS = 800.0, 257
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -85,9 +86,9 @@ class ConcentratedCurve:
     """Any rho-zCDP event: the bound of `concentrated` at every epsilon, then the convex function below it.
 
     The true delta is convex in w = e**epsilon and below the bound, hence below the largest convex function
-    under the bound at these points, which is a curve of some pair; Q's tail is minus its slope. Below 0,
-    delta(epsilon) = 1 - w + w delta'(-epsilon) with delta' of the other direction, which obeys the same
-    bound.
+    under the bound at the points that are asked for and some more, which is a curve of some pair; Q's tail
+    is minus its slope. Below 0, delta(epsilon) = 1 - w + w delta'(-epsilon) with delta' of the other
+    direction, which obeys the same bound.
     """
 
     rho: float
@@ -101,8 +102,11 @@ class ConcentratedCurve:
         """See `Smooth`."""
         near, far = np.where(epsilon < 0, 0.0, -np.inf), np.where(epsilon < 0, 0.0, -np.inf)
         finite = np.isfinite(epsilon)
-        if finite.any():
-            near[finite], far[finite] = _convex(epsilon[finite], self._bound(epsilon[finite]))
+        reach = self.span(_DEEPEST)[1]
+        points = np.unique(np.concatenate([epsilon[finite], np.linspace(-reach, reach, _POINTS)]))
+        above, below = _convex(points, self._bound(points))
+        places = np.searchsorted(points, epsilon[finite])
+        near[finite], far[finite] = above[places], below[places]
         return near, far
 
     def span(self, depth: float) -> tuple[float, float]:
@@ -153,4 +157,4 @@ def _corners(epsilon: list[float], log_delta: list[float]) -> NDArray[np.int64]:
         while len(corners) > 1 and steepness(corners[-2], corners[-1]) <= steepness(corners[-1], k):
             corners.pop()
         corners.append(k)
-    return np.array(corners if len(corners) > 1 else [0, 0])
+    return np.array(corners)

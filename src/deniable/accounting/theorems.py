@@ -206,6 +206,8 @@ def _distribution(found: Found, delta: Fraction) -> Fraction:
 def _composed(found: Found, delta: Fraction, way: Callable[[Items, float], float]) -> Fraction:
     if _rest(found, delta) == 0:
         return _basic(found, delta)
+    if not pricing.in_range(found):
+        raise Silent("is for fewer and smaller events")
     known = pricing.by_distribution(found, delta, way)
     if not isfinite(known):
         raise Silent("infinite: needs a larger delta")
