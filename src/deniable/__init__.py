@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from deniable import accounting as accounting
     from deniable import errors as errors
     from deniable import events as events
     from deniable import examples as examples
@@ -55,7 +56,7 @@ _NAMES: dict[str, str] = {
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
 }
-_MODULES = ("errors", "events", "examples")
+_MODULES = ("accounting", "errors", "events", "examples")
 
 __all__ = [
     "ROW",
@@ -69,6 +70,7 @@ __all__ = [
     "SystemBits",
     "__version__",
     "account",
+    "accounting",
     "advise",
     "calibrate",
     "count",

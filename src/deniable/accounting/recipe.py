@@ -153,7 +153,7 @@ class _Shelf:
     def _add_steps(self, leaf: DiscreteLaplace, times: int) -> None:
         """A move by one step has two losses only, those of randomised response.
 
-        Where scale >= 2**40 the noise is as good as continuous. As a mean is at least the root of the product,
+        Where scale >= 2**40 the noise is as good as continuous. A mean is at least the root of a product, so
         delta of `curves` is at most 1 - exp((epsilon - shift/scale)/2) / cosh(1/(2 scale)), and 1 - 1/cosh is
         below 2**-80, far below SLACK times P's tail, which is at least 1/2 there.
         """
