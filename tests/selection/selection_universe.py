@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any
@@ -19,9 +19,8 @@ Unit = frozenset[int]
 """The groups that a unit is in."""
 
 Table = tuple[Unit, ...]
-Ends = tuple[Fraction, Fraction]
-Law = Mapping[Hashable, Ends]
-"""For each output, rationals around its probability."""
+Law = Mapping[Any, tuple[Fraction | int, Fraction | int]]
+"""For each output, numbers around its probability; all in the same scale."""
 
 EVERY_UNIT = tuple(frozenset(g for g in range(GROUPS) if bits >> g & 1) for bits in range(1, 1 << GROUPS))
 
@@ -38,23 +37,23 @@ def neighbours() -> Iterator[tuple[Table, Table]]:
             yield table, tuple(sorted((*table, unit), key=EVERY_UNIT.index))
 
 
-def floor_exp(x: Fraction) -> Fraction:
-    """A rational just below exp(x), closer to it than any that the package uses."""
-    with MP.workprec(1600):
+def floor_exp(x: Fraction, bits: int = 1400) -> Fraction:
+    """A rational below exp(x) by at most 2**(1 - bits): closer to it than any that the package uses."""
+    with MP.workprec(bits + 200):
         power = MP.exp(MP.mpf(x.numerator) / x.denominator)
-        return Fraction(int(MP.floor(power * 2**1400)) - 1, 2**1400)
+        return Fraction(int(MP.floor(power * 2**bits)) - 1, 2**bits)
 
 
 def excess(first: Law, second: Law, factor: Fraction) -> Fraction:
     """The most that the sum of (first - factor * second)+ over all outputs can be."""
-    nothing = Fraction(0), Fraction(0)
-    gaps = (high - factor * second.get(output, nothing)[0] for output, (_, high) in first.items())
-    return sum((gap for gap in gaps if gap > 0), Fraction(0))
+    top, bottom = factor.as_integer_ratio()
+    gaps = (high * bottom - second.get(output, (0, 0))[0] * top for output, (_, high) in first.items())
+    return Fraction(sum(gap for gap in gaps if gap > 0)) / bottom
 
 
 def worst_excess(laws: Mapping[Table, Law], epsilon: Fraction) -> Fraction:
     """The largest excess over all pairs of neighbours, in both directions."""
-    factor = floor_exp(epsilon)
+    factor = floor_exp(epsilon, bits=200)
     return max(
         max(excess(laws[less], laws[more], factor), excess(laws[more], laws[less], factor))
         for less, more in neighbours()
