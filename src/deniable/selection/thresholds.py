@@ -36,6 +36,8 @@ from typing import Protocol
 from deniable.errors import ParameterError
 
 _SPARE_BITS = 64
+_QUICK_BITS = 48
+_CLOSE = Fraction(1, 1 << 40)
 _TRIES = 4
 
 
@@ -43,7 +45,7 @@ class Tail(Protocol):
     """Noise on the integers whose upper tail can be enclosed."""
 
     def tail(self, m: int, precision: int = ...) -> tuple[Fraction, Fraction]:
-        """Return rationals low <= P(X >= m) <= high, at most 2**-precision apart."""
+        """Return rationals low <= P(X >= m) <= high, at most 2**-precision apart; fast if in proportion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def _worst(noise: Tail, weights: Sequence[int], least: int, delta: Fraction) -> 
 
     def entry(first: int, last: int) -> tuple[Fraction, int, int, bool]:
         return (
-            -_any_of(noise.tail(least - weights[first - 1], bits)[1], last, bits, up=True),
+            -_any_of(noise.tail(least - weights[first - 1], _QUICK_BITS)[1], last, bits, up=True),
             first,
             last,
             False,
@@ -139,14 +141,18 @@ def _first(holds: Callable[[int], bool], *, start: int) -> int:
 
 
 def _decided(noise: Tail, groups: int, weight: int, least: int, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """Enclose b(t) until it is clear on which side of delta it is; at worst the upper end decides."""
+    """Enclose b(t) until it is clear on which side of delta it is; at worst the upper end decides.
+
+    A tail that is known in proportion is clear at once; another may need all the bits that delta has.
+    """
     bits = _bits(delta, groups)
-    for _ in range(_TRIES):
-        low, high = noise.tail(least - weight, bits)
-        ends = _any_of(low, groups, bits, up=False), _any_of(high, groups, bits, up=True)
-        if ends[1] <= delta or ends[0] > delta:
-            return ends
-        bits *= 2
+    for precision in (_QUICK_BITS, *(bits << doubling for doubling in range(_TRIES))):
+        low, high = noise.tail(least - weight, precision)
+        fine = max(bits, precision)
+        ends = _any_of(low, groups, fine, up=False), _any_of(high, groups, fine, up=True)
+        clear = ends[1] <= delta or ends[0] > delta
+        if clear and (precision >= bits or ends[1] - ends[0] <= ends[1] * _CLOSE):
+            break
     return ends
 
 
