@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Literal
 
 import mpmath
 import pytest
 
-from deniable import events
+from deniable import accounting, events
 from deniable.errors import ParameterError
 from deniable.exact import exact
 from deniable.guarantees import ApproxDP, PureDP
+from deniable.noise.laplace import DiscreteLaplace
 from deniable.query.measures import Contributions, Count, Measure, Total, Units
 from deniable.query.pricing import Price, price
+from deniable.selection.thresholds import least_threshold
 
 mpmath.mp.prec = 200
 FULL = 1 << 20
+SURVEY = [("1", "1e-6", 15), ("1", "1e-10", 24), ("0.1", "1e-6", 133), ("10", "1e-6", 3)]
 MEASURES: tuple[Measure, ...] = (
     Units(),
     Count(None, 2),
@@ -91,7 +95,7 @@ def test_gaussian_columns_are_one_gaussian_within_the_budget_and_no_more_noisy(
             for e in noise
         )
     )
-    limit = mpmath.mpf("1e-8") / (2 if unknown else 1)
+    limit = mpmath.mpf("1e-8") * (mpmath.mpf(3) / 4 if unknown else 1)
     spent = gaussian_delta(mu, mpmath.mpf(epsilon))
     assert limit * mpmath.mpf("0.9999") < spent < limit * (1 + mpmath.mpf("1e-7"))
 
@@ -104,6 +108,94 @@ def test_the_two_parts_of_delta_join_to_no_more_than_was_asked() -> None:
     lost = 1 - (1 - gaussian_delta(mu, mpmath.mpf("0.5"))) * (1 - mpmath.mpf(float(made.threshold.delta)))
     assert float(lost) <= 0.1
     assert float(lost) > 0.0999
+
+
+WIDE: tuple[Measure, ...] = (Units(), *(Total(f"c{i}", 1, Fraction(1), 0, -100, 100) for i in range(24)))
+
+
+def test_many_laplace_columns_and_their_threshold_are_priced_as_one() -> None:
+    made = priced("l1", measures=WIDE, delta="1e-6")
+    assert made.composed == "loss distribution"
+    assert made.threshold is not None
+    noise = made.events[:-1]
+    lost = accounting.account(noise).delta(epsilon=1)
+    assert 1 - (1 - lost) * (1 - made.threshold.delta) <= Fraction(1, 10**6)
+    assert not accounting.within(
+        [*scaled(noise, Fraction(999, 1000)), made.events[-1]], epsilon=1, delta="1e-6"
+    )
+
+
+def scaled(noise: Sequence[events.Event], by: Fraction) -> list[events.Event]:
+    return [
+        events.DiscreteLaplace(scale=by * event.scale, sensitivity=event.sensitivity)
+        for event in noise
+        if isinstance(event, events.DiscreteLaplace)
+    ]
+
+
+@pytest.mark.parametrize("delta", ["1e-10", "1e-8", "1e-6", "1e-4"])
+@pytest.mark.parametrize("columns", [1, 3, 10, 25])
+def test_a_plan_is_never_worse_than_adding_epsilons(columns: int, delta: str) -> None:
+    made = priced("l1", measures=WIDE[:columns], delta=delta)
+    basic = columns  # the scale of the number of units if epsilons are added
+    threshold = least_threshold(DiscreteLaplace(basic), [1], delta=exact(delta, "delta"))
+    assert made.threshold is not None
+    scale = made.measured[0].scale
+    assert scale <= basic
+    assert scale * made.threshold.least <= basic * threshold.least
+
+
+def test_with_declared_groups_all_of_delta_serves_the_noise() -> None:
+    made = priced("l1", measures=WIDE, unknown=False, delta="1e-6")
+    assert made.guarantee == ApproxDP(epsilon=1, delta="1e-6")
+    assert made.composed == "loss distribution"
+    assert Fraction(1, 5) < made.saved < Fraction(1, 4)
+    exactly = priced("l1", measures=WIDE, unknown=False, delta="0")
+    assert exactly.guarantee == PureDP(epsilon=1)
+    assert exactly.composed == "basic"
+    assert exactly.saved == 0
+    assert exactly.measured[0].scale == 25
+
+
+def test_what_a_threshold_leaves_of_delta_goes_to_the_noise() -> None:
+    made = priced("l1", measures=WIDE[:12], delta="1e-4")
+    assert made.threshold is not None
+    spent = accounting.account(made.events[:-1]).delta(epsilon=1)
+    left = 1 - (1 - Fraction(1, 10**4)) / (1 - made.threshold.delta)
+    assert left * Fraction(97, 100) < spent <= left
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_noise_that_is_not_proved_is_never_returned(
+    norm: Literal["l1", "l2"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_little(moves: Sequence[int], shares: object, *_: object, **__: object) -> list[events.Event]:
+        if norm == "l1":
+            return [events.DiscreteLaplace(scale=2 * move, sensitivity=move) for move in moves]
+        return [events.DiscreteGaussian(sigma=7 * move, sensitivity=move, coordinates=1) for move in moves]
+
+    monkeypatch.setattr("deniable.query.multiplier.laplace", too_little)
+    monkeypatch.setattr("deniable.query.multiplier.gaussian", too_little)
+    with pytest.raises(ParameterError, match="could not be proved"):
+        priced(norm)
+
+
+def test_how_columns_are_composed_is_named() -> None:
+    assert priced("l1").composed == "basic"
+    assert priced("l2").composed == "gaussian"
+    assert priced("l1", measures=(Units(),)).composed is None
+    assert priced("l1", measures=(Units(),), coverage=True).composed == "basic"
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "least"), SURVEY)
+def test_one_column_has_the_known_thresholds(epsilon: str, delta: str, least: int) -> None:
+    made = priced("l1", measures=(Units(),), epsilon=epsilon, delta=delta)
+    assert made.people == least
+
+
+def test_one_gaussian_column_has_about_the_least_threshold() -> None:
+    made = priced("l2", measures=(Units(),))
+    assert float(made.people or 0) == pytest.approx(30.9, abs=0.05)
 
 
 def test_the_histogram_of_groups_gets_two_percent() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from deniable import accounting, events
 from deniable.errors import ParameterError
 from deniable.exact import exact
 from deniable.guarantees import ApproxDP, PureDP
+from deniable.publish import statement
 from deniable.query import aggregates as dn
 from deniable.query.measures import Count, Total, Units
 from deniable.query.plan import Plan
@@ -120,6 +122,32 @@ def test_events_cost_what_is_promised_and_no_more(survey: Survey) -> None:
         assert accounting.within(plan.events, epsilon=exact("0.7", "e"), delta=exact("1e-7", "d"))
         spent = accounting.account(plan.events).epsilon(delta="1e-7")
         assert Fraction("0.69999") < spent <= Fraction("0.7")
+
+
+def test_a_plan_and_its_statement_say_how_columns_are_composed() -> None:
+    table = pa.table({"person": ["a"], **{f"c{i}": [1.5] for i in range(16)}})
+    asked = {f"s{i}": dn.sum(f"c{i}", bounds=(0, 10), max_rows=1) for i in range(16)}
+    query = protect(table, unit="person").aggregate(**asked)
+    said = {
+        ("laplace", "0"): ("by adding their epsilons", "adding their epsilons"),
+        ("laplace", "1e-5"): ("by their privacy losses: ", "their privacy loss distributions"),
+        ("gaussian", "1e-5"): ("as one Gaussian", "as one Gaussian"),
+    }
+    for (noise, delta), (planned, stated) in said.items():
+        plan = query.plan(epsilon=1, delta=delta, noise=noise)  # type: ignore[arg-type]
+        assert f"16 noisy columns, {planned}" in str(plan)
+        assert stated in " ".join(statement.write(plan.facts).split())
+        assert plan.to_json()["composed"] == plan.facts.composed
+    assert plan.total.epsilon(delta="1e-5") <= 1
+
+
+def test_a_wide_plan_is_made_in_less_than_two_seconds_of_work() -> None:
+    table = pa.table({"person": ["a"], "colour": ["x"], **{f"c{i}": [1.5] for i in range(40)}})
+    asked = {f"s{i}": dn.sum(f"c{i}", bounds=(0, i + 1), max_rows=1) for i in range(40)}
+    query = protect(table, unit="person").group_by("colour", max_groups=5).aggregate(**asked)
+    start = time.process_time()
+    query.plan(epsilon=1, delta="1e-8")
+    assert time.process_time() - start < 2
 
 
 def test_auto_takes_the_noise_with_the_smaller_error(survey: Survey) -> None:

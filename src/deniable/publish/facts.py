@@ -74,6 +74,7 @@ class Facts:
     threshold:  least noisy number of units with which a group is published (>=); None unless "unknown".
     assumed:    whole sentences about what was taken to be public.
     secure:     False if the noise came from a seed: then nothing is protected.
+    composed:   the theorem that prices the noise of all columns together; None for one column alone.
     """
 
     unit: str
@@ -97,6 +98,7 @@ class Facts:
     purpose: str | None = None
     when: str | None = None
     secure: bool = True
+    composed: Literal["basic", "gaussian", "loss distribution"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -290,8 +290,24 @@ def _checks(facts: Facts) -> list[str]:
     return [
         "The guarantee, the noise and the rule follow from the plan, which reads no data: planning the same "
         "query again gives the same numbers. dn.account(release.events) prices again what was done.",
+        *_composed(facts),
         f"Made by deniable {facts.version}{when}.",
     ]
+
+
+def _composed(facts: Facts) -> list[str]:
+    match facts.composed:
+        case None:
+            return []
+        case "basic":
+            how = "by adding their epsilons"
+        case "gaussian":
+            how = "as one Gaussian"
+        case "loss distribution":
+            how = "by their privacy loss distributions"
+        case other:
+            assert_never(other)
+    return [f"The noise of all columns is composed as one, {how}."]
 
 
 def wrapped(words: str, *, indent: int = 0, columns: int = WIDTH) -> str:

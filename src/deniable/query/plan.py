@@ -279,11 +279,11 @@ def _drowned(query: Query, bought: Price, confidence: Fraction) -> bool:
 
 
 def _width(plan: Plan) -> Fraction:
-    """Return the product of everything that should be small: half-widths in output units, the threshold."""
+    """Return the product of everything that should be small: the reach of all noise, the threshold."""
 
     def widths() -> Iterator[Fraction]:
         for noisy in plan.price.measured:
-            yield noisy.step * max(1, noisy.half_width(plan.confidence))
+            yield noisy.reach(plan.confidence)
         if plan.threshold is not None:
             yield max(Fraction(1), plan.threshold)
 

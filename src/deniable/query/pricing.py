@@ -1,21 +1,22 @@
-"""How much noise each measured column gets, so that all of them together cost what was asked.
+"""What each measured column costs, so that all of them together cost what was asked.
 
 Every distinct measure is one column of integers with noise of its own; two outputs that need the same
 measure share one noisy column. One kind of noise serves all of a plan, and each column has a share of the
 budget (`_shares`): 2 % for the histogram of groups a unit is in, if there is one, the rest in equal parts.
+`multiplier` finds the least noise with these shares.
 
 Proof that `Price.events` describe what is done, and cost no more than epsilon and delta:
 1. A unit changes column i by at most L1_i = contributions.l1(measure_i), and by at most L2_i in Euclidean
    length (proved in `measures`). The histogram counts each unit in one class, as `one`: L1 = L2 = one.
-2. Laplace: column i has scale z * L1_i / share_i, z = 1/epsilon, so it costs epsilon * share_i, and the
-   columns, whose noise is independent, cost epsilon in all.
-3. Gaussian: column i has sigma_i >= z * L2_i / sqrt(share_i), rounded up. As N(0, sigma_i^2) the columns
-   together are one Gaussian mechanism with (sensitivity/sigma)^2 <= sum of share_i / z^2 = 1/z^2. What the
-   integers add to that is in the event; z is raised until `accounting.within` proves the whole.
-4. Unknown keys: the threshold costs its mass b (`events.Selection`), proved in `selection.thresholds`.
-   Laplace noise needs no delta, so b <= delta. Gaussian noise has a with 1 - (1 - a)(1 - b) <= delta.
-5. `_verified` asks `accounting.within` about the very events that the plan stores; if that is not proved
-   nothing is returned.
+   These are the sensitivities of the events, and the noise of each column is independent of all else.
+2. Unknown keys: the threshold costs its mass b (`events.Selection`), proved in `selection.thresholds`
+   beside noise of any (epsilon, a): together (epsilon, 1 - (1 - a)(1 - b)).
+3. `_verified` asks `accounting.within` about the very events that the plan stores, noise, histogram and
+   threshold as one composition. If they are not proved to cost (epsilon, delta), nothing is returned.
+
+The parts of delta for noise and for the threshold come from a few public shares (`_Asked.splits`): those
+with the least product of noise and threshold. What the threshold then leaves of its part, since it is a
+whole number, goes to the noise too (`_Asked.with_the_rest`). Nothing of this looks at data.
 """
 
 from __future__ import annotations
@@ -24,26 +25,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil
 from typing import Literal, assert_never
 
 from deniable import accounting, events
-from deniable.brackets import square_root
 from deniable.errors import ParameterError
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
+from deniable.query import multiplier
 from deniable.query.measures import Contributions, Measure, Total, Units, weight_table
 from deniable.selection.thresholds import Threshold, least_threshold
 
 Noise = Literal["laplace", "gaussian"]
+Composed = Literal["basic", "gaussian", "loss distribution"]
 NoiseEvent = events.DiscreteLaplace | events.DiscreteGaussian
 Sampler = DiscreteLaplace | DiscreteGaussian
 
-COVERAGE_CLASSES = 8
+Split = tuple[Fraction, "Price"]
+"""How much of delta the threshold may use, and the price that comes of it."""
+
 _COVERAGE_SHARE = Fraction(1, 50)
-_LARGEST_SCALE = 1 << 56
-_FINE = 1 << 16
+_HALF = Fraction(1, 2)
+_LAPLACE_SPLITS = (Fraction(0), Fraction(1, 10), _HALF)
+_GAUSSIAN_SPLITS = (_HALF, Fraction(3, 4))
+_CRUMBS = Fraction(1, 100)
+_ROUNDS = 4
+_MUCH = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,13 @@ class Noisy:
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least w with P(|noise| <= w) >= confidence, in steps of the column."""
-        return sampler(self.event).quantile(confidence)
+        return _quantile(self.event, confidence)
+
+    def reach(self, confidence: Fraction) -> Fraction:
+        """Return about the half width, in units of the output, at once: much noise grows with its scale."""
+        event = self.event
+        alike = _alike(event)
+        return self.step * max(1, _quantile(alike, confidence)) * spread(event) / spread(alike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +96,34 @@ class Price:
         return "laplace" if self.contributions.norm == "l1" else "gaussian"
 
     @property
+    def noises(self) -> tuple[NoiseEvent, ...]:
+        """All noise: that of the columns in their order, then that of the histogram if there is one."""
+        columns = tuple(noisy.event for noisy in self.measured)
+        return columns if self.coverage is None else (*columns, self.coverage)
+
+    @property
+    def composed(self) -> Composed | None:
+        """The theorem that prices all noise together, as `accounting` names it; None for one column alone."""
+        if len(self.noises) == 1:
+            return None
+        if self.noise == "gaussian":
+            return "gaussian"
+        is_sum = accounting.within(self.noises, epsilon=self.guarantee.epsilon)
+        return "basic" if is_sum else "loss distribution"
+
+    @property
+    def saved(self) -> Fraction:
+        """By which part Laplace noise is less than if the epsilons of its columns were added: 1 - z epsilon.
+
+        The epsilons of all columns add up to 1/z, as their shares add up to 1.
+        """
+        added = sum(noise.epsilon for noise in self.noises if isinstance(noise, events.DiscreteLaplace))
+        return 1 - self.guarantee.epsilon / added if added else Fraction(0)
+
+    @property
     def events(self) -> tuple[events.Event, ...]:
-        """Everything that is done with private data: noise in the order of columns, then the threshold."""
-        done: list[events.Event] = [noisy.event for noisy in self.measured]
-        if self.coverage is not None:
-            done.append(self.coverage)
+        """Everything that is done with private data: all noise, then the threshold."""
+        done: list[events.Event] = list(self.noises)
         if self.threshold is not None:
             done.append(events.Selection(delta=self.threshold.delta, rule="threshold"))
         return tuple(done)
@@ -114,21 +150,13 @@ def price(
              coverage: a histogram of the groups a unit is in is bought too.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or Gaussian noise has no delta.
     """
-    shares = _shares(len(measures), coverage=coverage)
-    mass = _threshold_mass(contributions, delta) if unknown else Fraction(0)
-    noise = _noise(measures, contributions, shares, epsilon, 1 - (1 - delta) / (1 - mass))
-    columns = tuple(
-        Noisy(measure, event, step(measure, contributions))
-        for measure, event in zip(measures, noise[: len(measures)], strict=True)
-    )
-    threshold = None
+    asked = _Asked(tuple(measures), contributions, epsilon, delta, coverage)
     if unknown:
-        counted = sampler(noise[list(measures).index(Units())])
-        threshold = least_threshold(counted, _weights(contributions), delta=mass)
-    spent = delta if unknown or contributions.norm == "l2" else Fraction(0)
-    guarantee = ApproxDP(epsilon=epsilon, delta=spent) if spent else PureDP(epsilon=epsilon)
-    bought = Price(contributions, columns, noise[-1] if coverage else None, threshold, guarantee)
-    return _verified(bought, epsilon, spent)
+        split = min((asked.split(share) for share in asked.splits()), key=_size)
+        bought = asked.with_the_rest(split)
+    else:
+        bought = asked.price(asked.noise(delta), None)
+    return _verified(bought, epsilon, delta)
 
 
 def step(measure: Measure, contributions: Contributions) -> Fraction:
@@ -149,21 +177,25 @@ def sampler(event: NoiseEvent) -> Sampler:
     return DiscreteGaussian(event.sigma**2)
 
 
+@lru_cache(maxsize=256)
+def _quantile(event: NoiseEvent, confidence: Fraction) -> int:
+    return sampler(event).quantile(confidence)
+
+
+def _alike(event: NoiseEvent) -> NoiseEvent:
+    """Return the event, or one of its kind with a scale of _MUCH if it has more."""
+    if spread(event) <= _MUCH:
+        return event
+    if isinstance(event, events.DiscreteLaplace):
+        return events.DiscreteLaplace(scale=_MUCH)
+    return events.DiscreteGaussian(sigma=_MUCH)
+
+
 def _shares(measures: int, *, coverage: bool) -> list[Fraction]:
     """Return the part of the budget (of epsilon, or of mu^2) of each column; the histogram's is the last."""
     if not coverage:
         return [Fraction(1, measures)] * measures
     return [(1 - _COVERAGE_SHARE) / measures] * measures + [_COVERAGE_SHARE]
-
-
-def _threshold_mass(contributions: Contributions, delta: Fraction) -> Fraction:
-    match contributions.norm:
-        case "l1":
-            return delta
-        case "l2":
-            return delta / 2
-        case other:
-            assert_never(other)
 
 
 def _weights(contributions: Contributions) -> list[int]:
@@ -177,62 +209,98 @@ def _weights(contributions: Contributions) -> list[int]:
             assert_never(other)
 
 
-def _noise(
-    measures: Sequence[Measure],
-    contributions: Contributions,
-    shares: Sequence[Fraction],
-    epsilon: Fraction,
-    delta: Fraction,
-) -> list[NoiseEvent]:
-    """Return the noise of each measure, and of the histogram if there is a share for it."""
-    histogram = [contributions.one] * (len(shares) - len(measures))
-    match contributions.norm:
-        case "l1":
-            moves = [contributions.l1(measure) for measure in measures] + histogram
-            scales = [move / (epsilon * share) for move, share in zip(moves, shares, strict=True)]
-            _check_scales(scales, epsilon)
-            return [
-                events.DiscreteLaplace(scale=scale, sensitivity=move)
-                for scale, move in zip(scales, moves, strict=True)
-            ]
-        case "l2":
-            moves = [contributions.l2(measure) for measure in measures] + histogram
-            touched = contributions.groups if contributions.over == "drop" else contributions.max_keys
-            return _gaussian(moves, shares, touched, epsilon, delta)
-        case other:
-            assert_never(other)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `price` was asked for."""
+
+    measures: tuple[Measure, ...]
+    contributions: Contributions
+    epsilon: Fraction
+    delta: Fraction
+    coverage: bool
+
+    def noise(self, delta: Fraction) -> tuple[NoiseEvent, ...]:
+        """Return the noise of each measure, then of the histogram if there is one, for (epsilon, delta)."""
+        bounds, shares = self.contributions, _shares(len(self.measures), coverage=self.coverage)
+        histogram = [bounds.one] * self.coverage
+        match bounds.norm:
+            case "l1":
+                moves = [bounds.l1(measure) for measure in self.measures] + histogram
+                return multiplier.laplace(moves, shares, epsilon=self.epsilon, delta=delta)
+            case "l2":
+                moves = [bounds.l2(measure) for measure in self.measures] + histogram
+                touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
+                return multiplier.gaussian(moves, shares, touched, epsilon=self.epsilon, delta=delta)
+            case other:
+                assert_never(other)
+
+    def price(self, noise: Sequence[NoiseEvent], threshold: Threshold | None) -> Price:
+        """Put together what was found; no delta is promised where none is needed."""
+        columns = tuple(
+            Noisy(measure, event, step(measure, self.contributions))
+            for measure, event in zip(self.measures, noise[: len(self.measures)], strict=True)
+        )
+        pure = threshold is None and self._is_pure(noise)
+        guarantee = PureDP(epsilon=self.epsilon) if pure else ApproxDP(epsilon=self.epsilon, delta=self.delta)
+        return Price(self.contributions, columns, noise[-1] if self.coverage else None, threshold, guarantee)
+
+    def splits(self) -> Sequence[Fraction]:
+        """Return the shares of delta to try for the noise; the threshold gets the rest.
+
+        Laplace noise needs none; it gets none where even all of delta would not make it smaller. With half
+        of delta Gaussian noise has about the least threshold, which is best if nothing else is measured.
+        """
+        match self.contributions.norm:
+            case "l1":
+                return _LAPLACE_SPLITS[: 1 if self._is_pure(self.noise(self.delta)) else None]
+            case "l2":
+                return _GAUSSIAN_SPLITS[: 1 if len(self.measures) == 1 else None]
+            case other:
+                assert_never(other)
+
+    def split(self, share: Fraction) -> Split:
+        """Return the price with that share of delta for the noise, and the rest for the threshold."""
+        mass = (1 - share) * self.delta
+        rest = _beside(mass, self.delta)
+        noise = self.noise(rest)
+        return mass, self.price(noise, self._threshold(noise, mass))
+
+    def with_the_rest(self, split: Split) -> Price:
+        """Return the price in which the noise also gets what the threshold left of its mass, if it is much.
+
+        Less noise needs no higher threshold: it is taken again, at the mass that it had. That leaves a little
+        again, so this is done a few times.
+        """
+        mass, found = split
+        for _ in range(_ROUNDS):
+            assert found.threshold is not None
+            if found.threshold.delta >= (1 - _CRUMBS) * mass:
+                break
+            mass = found.threshold.delta
+            noise = self.noise(_beside(mass, self.delta))
+            if noise == found.noises:
+                break
+            found = self.price(noise, self._threshold(noise, mass))
+        return found
+
+    def _threshold(self, noise: Sequence[NoiseEvent], mass: Fraction) -> Threshold:
+        counted = sampler(noise[self.measures.index(Units())])
+        return least_threshold(counted, _weights(self.contributions), delta=mass)
+
+    def _is_pure(self, noise: Sequence[NoiseEvent]) -> bool:
+        return accounting.within(noise, epsilon=self.epsilon)
 
 
-def _gaussian(
-    moves: Sequence[int], shares: Sequence[Fraction], touched: int, epsilon: Fraction, delta: Fraction
-) -> list[NoiseEvent]:
-    """Return Gaussian columns whose common multiplier is the least that is proved (step 3)."""
-    if not delta > 0:
-        raise ParameterError("delta", "0", "must be above 0 for Gaussian noise", "Give for example '1e-8'.")
-    least = accounting.calibrate(events.Gaussian, epsilon=epsilon, delta=delta).sigma
-    for doubling in range(40):
-        multiplier = least * (1 + Fraction(1 << doubling, 1 << 24))
-        sigmas = [_sigma(move * multiplier, share) for move, share in zip(moves, shares, strict=True)]
-        _check_scales(sigmas, epsilon)
-        noise: list[NoiseEvent] = [
-            events.DiscreteGaussian(sigma=sigma, sensitivity=move, coordinates=touched)
-            for sigma, move in zip(sigmas, moves, strict=True)
-        ]
-        if accounting.within(noise, epsilon=epsilon, delta=delta):
-            return noise
-    raise ParameterError("epsilon", epsilon, "is out of reach of Gaussian noise", "Ask for Laplace noise.")
+def _beside(mass: Fraction, delta: Fraction) -> Fraction:
+    """Return the a with 1 - (1 - a)(1 - mass) = delta."""
+    return 1 - (1 - delta) / (1 - mass)
 
 
-def _sigma(numerator: Fraction, share: Fraction) -> Fraction:
-    """Return numerator / sqrt(share), rounded up: to a whole number from 2**16 on, else to 2**-16."""
-    exact = square_root(numerator**2 / share)[1]
-    return Fraction(ceil(exact)) if exact >= _FINE else Fraction(ceil(exact * _FINE), _FINE)
-
-
-def _check_scales(scales: Sequence[Fraction], epsilon: Fraction) -> None:
-    if not max(scales) <= _LARGEST_SCALE:
-        fix = "Raise epsilon, or lower max_groups, max_rows or the bounds."
-        raise ParameterError("epsilon", str(epsilon), "needs more noise than 64-bit integers hold", fix)
+def _size(split: Split) -> Fraction:
+    """Return noise times threshold. The scale of one column stands for all, which have one multiplier."""
+    found = split[1]
+    assert found.people is not None
+    return found.measured[0].scale * max(Fraction(1), found.people)
 
 
 def _verified(bought: Price, epsilon: Fraction, delta: Fraction) -> Price:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from deniable import __version__, accounting, events
 from deniable.exact import text
@@ -42,6 +42,7 @@ def facts(plan: Plan) -> Facts:
         groups=() if groups is None else tuple(column.name for column in groups.columns),
         steps=tuple(str(step) for step in query.survey.steps),
         assumed=query.survey.source.assumed,
+        composed=plan.price.composed,
     )
 
 
@@ -93,6 +94,8 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
         ("costs", _total(plan)),
         ("noise", plan.noise),
     ]
+    if plan.price.composed is not None:
+        entries.append(("composed", _composed(plan.price)))
     entries += [("rows", str(step)) for step in query.survey.steps]
     if groups is not None:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
@@ -114,6 +117,21 @@ def _total(plan: Plan) -> str:
         return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}"
     least = odds.short(odds.rounded_up(plan.price.threshold.delta, 4))
     return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}; the threshold alone {least}"
+
+
+def _composed(price: Price) -> str:
+    """Return how the noise of all columns is priced together."""
+    columns = f"{len(price.noises)} noisy columns"
+    match price.composed:
+        case "basic" | None:
+            return f"{columns}, by adding their epsilons (basic composition)"
+        case "gaussian":
+            return f"{columns}, as one Gaussian"
+        case "loss distribution":
+            less = text(100 * price.saved, up=False, digits=2)
+            return f"{columns}, by their privacy losses: {less} % less noise than by adding their epsilons"
+        case other:
+            assert_never(other)
 
 
 def _groups(plan: Plan) -> str:
@@ -190,6 +208,7 @@ def record(plan: Plan) -> dict[str, Any]:
         "confidence": text(plan.confidence),
         "guarantee": {"epsilon": text(plan.guarantee.epsilon), "delta": text(plan.guarantee.delta)},
         "noise": plan.noise,
+        "composed": told.composed,
         "threshold": None if plan.threshold is None else text(plan.threshold),
         "coverage": None if plan.classes is None else list(plan.classes),
         "columns": [
