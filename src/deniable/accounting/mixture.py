@@ -1,14 +1,16 @@
 """Many pairs at once: put on one grid, and how fine that grid must be.
 
-A grid of any step gives a true answer; a coarse one is only loose. The looseness is known: on a grid each
-smooth loss gets about step**2 / 6 more variance, which moves epsilon by (tilt + 1 + 1/deviation) step**2 /
-12. Where losses lie on a lattice, the grid can be made to fit it, and it adds nothing.
+A grid of any step gives a true answer; a coarse one is only loose, and by how much is known. A loss that lies
+anywhere between two grid points has its E[exp(t loss)] raised by a factor of about 1 + (cosh(t step) - 1)/6
+(its variance by step**2 / 6, for a small step), and epsilon at tilt t by the logarithm of that over t, plus
+(1 + 1/deviation) step**2 / 12. A loss that moves by less than a step is raised less, and one that lies on a
+lattice which the grid fits is not raised at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, sqrt
+from math import ceil, cosh, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from deniable.accounting.losses import Losses, losses, raised, split
 from deniable.accounting.pairs import Atoms, Floats, Pair, Smooth
 
 Items = Sequence[tuple[Pair, int]]
+_STEEP, _NUDGE = 300.0, 1.08
 
 
 class Mixture:
@@ -36,7 +39,7 @@ class Mixture:
         self._starts = np.cumsum([0, *sizes])[:-1].astype(np.int64)
         self._ends = np.cumsum(sizes).astype(np.int64)
         self.counts = np.array(self.repeats, dtype=np.float64)
-        self.variances = np.concatenate([self._spread(), [pair.variance for pair, _ in self._smooth]])
+        self.variances = np.concatenate([self._squares(), [pair.variance for pair, _ in self._smooth]])
 
     @property
     def variance(self) -> float:
@@ -55,18 +58,22 @@ class Mixture:
         return Stack(found, self.repeats, step)
 
     def off(self, step: float, tilt: float) -> float:
-        """Return about what the grid adds to epsilon: at most a step for each loss that is off the grid."""
+        """Return about what the grid adds to epsilon."""
         blur = np.minimum(1.0, 6 * np.sqrt(self.variances) / step)
         blur[: len(self._starts)][self._fitting(step)] = 0.0
-        number = float(self.counts @ blur)
-        return number * min(step, (tilt + 1 + 1 / sqrt(self.variance)) * step**2 / 12)
+        grown = np.log1p(blur * (cosh(min(tilt * step, _STEEP)) - 1) / 6) / tilt
+        return float(self.counts @ (grown + blur * (1 + 1 / sqrt(self.variance)) * step**2 / 12))
 
     def step(self, tilt: float, allowed: float) -> float:
         """Return a step at which `off` is about `allowed`, on a lattice if there is one that is no finer."""
         number = float(self.counts.sum())
         step = sqrt(12 * allowed / (number * (tilt + 1 + 1 / sqrt(self.variance))))
-        step = min(step * min(30.0, sqrt(allowed / max(self.off(step, tilt), 1e-300))), 0.5 / (tilt + 1))
-        step = max(step, allowed / number)
+        widest = min(30 * step, 0.5 / (tilt + 1) + allowed / number)
+        step = max(min(step, widest), allowed / number)
+        while step * _NUDGE < widest and self.off(_NUDGE * step, tilt) <= allowed:
+            step *= _NUDGE
+        while step > allowed / number and self.off(step, tilt) > allowed:
+            step /= _NUDGE
         if len(self._starts):
             weights = self.counts[: len(self._starts)] * self.variances[: len(self._starts)]
             first = int(np.argmax(weights))
@@ -84,12 +91,9 @@ class Mixture:
         fits: NDArray[np.bool_] = np.maximum.reduceat(np.abs(places - np.round(places)), self._starts) < 1e-6
         return fits
 
-    def _spread(self) -> Floats:
-        """Return the variance of each finite pair."""
+    def _squares(self) -> Floats:
+        """Return the mean square of the losses of each finite pair: its variance, or more."""
         if not len(self._starts):
             return np.zeros(0)
-        weights, sizes = np.exp(self._log_mass), self._ends - self._starts
-        mean = np.add.reduceat(weights * self._losses, self._starts)
-        away = (self._losses - np.repeat(mean, sizes)) ** 2
-        spread: Floats = np.add.reduceat(weights * away, self._starts)
-        return spread
+        squares: Floats = np.add.reduceat(np.exp(self._log_mass) * self._losses**2, self._starts)
+        return squares

@@ -56,13 +56,6 @@ class Atoms:
     log_infinite: float = -np.inf
     log_missing: float = -np.inf
 
-    @property
-    def variance(self) -> float:
-        """The variance of the finite losses."""
-        weights = np.exp(self.log_mass)
-        mean = float(weights @ self.losses)
-        return float(weights @ (self.losses - mean) ** 2)
-
     def removed(self, rate: float) -> Atoms:
         """Return the pair on a sample, for a unit that is removed.
 

@@ -24,10 +24,9 @@ from deniable.accounting.mixture import Items
 from deniable.accounting.powers import negative_exponential
 from deniable.accounting.recipe import LATTICE, Question, Recipe, recipe
 from deniable.accounting.search import log_of
-from deniable.accounting.within import Parts, parts, promise, total_rho
+from deniable.accounting.within import Parts, parts
 from deniable.errors import ParameterError
-from deniable.events import DiscreteGaussian, Exponential, Subsampled, ZeroConcentratedDP
-from deniable.exact import text
+from deniable.events import DiscreteGaussian, Exponential, Gaussian, Subsampled, ZeroConcentratedDP
 from deniable.guarantees import Neighbours
 
 _SPARE = 40.0
@@ -44,9 +43,9 @@ def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
     """
     given = parts(found)
     rest = closed.remaining(given, delta_)
-    if total_rho(given) > _ANYTHING:
+    if tells_everything(found):
         fix = "Noise this small hides nothing: use more of it."
-        raise ParameterError("events", f"rho {text(total_rho(given), digits=3)}", "tell everything", fix)
+        raise ParameterError("events", dict(found), "tell everything", fix)
     if not given.opaque and (rest == 0 or is_closed(given)):
         return closed.epsilon(given, delta_)
     if delta_ > 0 and in_range(found):
@@ -64,7 +63,7 @@ def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
 def delta(found: Mapping[Leaf, int], epsilon_: Fraction) -> Fraction:
     """Return a delta that the leaves keep at epsilon, as small as we know; 1 says nothing."""
     given = parts(found)
-    if total_rho(given) > _ANYTHING:
+    if tells_everything(found):
         return Fraction(1)
     if is_closed(given) or (given.is_pure and epsilon_ >= given.epsilon):
         return closed.delta(given, epsilon_)
@@ -78,14 +77,31 @@ def in_range(found: Mapping[Leaf, int]) -> bool:
     return sum(found.values()) <= _MOST_EVENTS and all(_largest(leaf) <= _LARGEST for leaf in found)
 
 
+def tells_everything(found: Mapping[Leaf, int]) -> bool:
+    """Whether some noise is so small that no delta helps: rho above 2**40."""
+    return any(times * _rho(leaf) > _ANYTHING for leaf, times in found.items())
+
+
+def _rho(leaf: Leaf) -> Fraction:
+    """Return rho of noise that has no largest loss; 0 for the others."""
+    match leaf:
+        case Gaussian() | DiscreteGaussian():
+            return leaf.sensitivity**2 / (2 * leaf.sigma**2)
+        case ZeroConcentratedDP():
+            return leaf.rho
+        case _:
+            return Fraction(0)
+
+
 def _largest(leaf: Leaf) -> Fraction:
     """Return about the largest loss that counts, without the unit for noise that has no largest."""
-    if isinstance(leaf, Subsampled):
-        return max(map(_largest, leaves(leaf.event, Neighbours.ADD_OR_REMOVE)), default=Fraction(0))
-    kept = promise(leaf)
-    if kept is not None:
-        return kept.epsilon
-    return total_rho(parts({leaf: 1}))
+    match leaf:
+        case Subsampled():
+            return max(map(_largest, leaves(leaf.event, Neighbours.ADD_OR_REMOVE)), default=Fraction(0))
+        case Gaussian() | DiscreteGaussian() | ZeroConcentratedDP():
+            return _rho(leaf)
+        case _:
+            return leaf.epsilon
 
 
 def _ways(found: Mapping[Leaf, int]) -> list[Mapping[Leaf, int]]:

@@ -55,8 +55,8 @@ class DiscreteGaussianCurve:
     def tails(self, epsilon: Floats) -> tuple[Floats, Floats]:
         """See `Smooth`. c is moved up by a few units, so that no term at the edge is lost."""
         size = len(self.near)
-        c = self.shift / 2 - epsilon * self.sigma**2 / self.shift
-        c = np.clip(c + np.abs(c) * 2.0**-48, -size, size)
+        c = np.clip(self.shift / 2 - epsilon * self.sigma**2 / self.shift, -size, size)
+        c = c + np.abs(c) * 2.0**-48
         k = (np.ceil(c) - 1).astype(np.int64) + size // 2
         near = np.where(k >= size, 0.0, self.near[np.clip(k, 0, size - 1)])
         other = k - self.shift
