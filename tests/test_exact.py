@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.errors import ParameterError
-from deniable.exact import exact, positive, probability, text, whole
+from deniable.exact import exact, positive, probability, text, whole, written
 
 
 @pytest.mark.parametrize(
@@ -106,3 +106,17 @@ def test_short_numbers_are_written_exactly(number: Fraction, words: str) -> None
 @given(st.fractions())
 def test_long_numbers_are_rounded_the_way_that_is_asked(number: Fraction) -> None:
     assert exact(text(number, up=False), "x") <= number <= exact(text(number, up=True), "x")
+
+
+@given(st.fractions())
+def test_what_is_written_is_read_back_unchanged(number: Fraction) -> None:
+    assert exact(written(number), "x") == number
+
+
+def test_what_is_written_is_short_where_it_can_be() -> None:
+    assert [written(Fraction(n)) for n in ("1/10", "1/3", "1e-8", "1/1000003")] == [
+        "0.1",
+        "1/3",
+        "1e-8",
+        "1/1000003",
+    ]

@@ -135,6 +135,15 @@ def text(number: Fraction, *, up: bool = True, digits: int = 12) -> str:
     return _decimal(_rounded(number, digits, up=up))
 
 
+def written(number: Fraction) -> str:
+    """Return text that `exact` reads back as this very number: as `text` writes it, or else as a fraction.
+
+    For files. Where the fraction has more than 400 characters, `exact` refuses it.
+    """
+    shown = text(number)
+    return shown if Fraction(shown) == number else str(number)
+
+
 def _terminates(denominator: int) -> bool:
     for prime in (2, 5):
         while denominator % prime == 0:

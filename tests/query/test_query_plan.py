@@ -243,6 +243,19 @@ def test_a_plan_is_saved_whole_with_exact_numbers(found: Query, tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["plan.json"]
 
 
+def test_a_saved_plan_keeps_every_digit(survey: Survey) -> None:
+    groups = survey.group_by("colour", keys=["red", "blue"])
+    plan = groups.aggregate(s=dn.sum("spend", bounds=("1/3", "ln 3"), max_rows=3)).plan(epsilon="ln 3")
+    record = plan.to_json()
+    assert exact(record["guarantee"]["epsilon"], "epsilon") == plan.guarantee.epsilon
+    assert exact(record["columns"][0]["scale"], "scale") == plan.facts.columns[0].scale
+    assert [exact(end, "bounds") for end in record["columns"][0]["bounds"]] == [
+        Fraction(1, 3),
+        exact("ln 3", "bounds"),
+    ]
+    assert record["declared"] == 2
+
+
 def test_a_plan_reads_no_data() -> None:
     table = pa.table({"person": pa.array([], pa.string()), "colour": pa.array([], pa.string())})
     empty = protect(table, unit="person").group_by("colour").aggregate(n=dn.units())

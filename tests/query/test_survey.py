@@ -84,6 +84,12 @@ def test_names_are_found_whatever_their_case(survey: Survey) -> None:
     assert query.outputs[0][1].column == "spend"
 
 
+@pytest.mark.parametrize("name", ["row", "ROW"])
+def test_a_unit_column_that_would_read_as_event_level_is_refused(name: str) -> None:
+    with refused("unit", name, "dn.ROW"):
+        protect(pa.table({name: ["a"]}), unit=name)
+
+
 def test_grouping_by_the_unit_or_by_lists_is_refused(survey: Survey) -> None:
     with refused("group_by", "unit"):
         survey.group_by("Person")

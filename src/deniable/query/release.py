@@ -20,7 +20,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from deniable.exact import text
+from deniable.exact import written
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish import statement, terminal
 from deniable.publish.facts import Coverage, Facts, LedgerFacts, Table
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from deniable.publish.page import Figure
     from deniable.query.plan import Plan
 
-VERSION = 1
+VERSION = 2
+"""1 rounded long numbers to twelve digits."""
+
 _SHOWN = 40
 
 
@@ -161,10 +163,10 @@ class Release:
     def _record(self) -> dict[str, Any]:
         promised = self.guarantee
         one = self.plan.price.contributions.one
-        groups_of_a_unit = self.histogram and [str(Fraction(count, one)) for count in self.histogram]
+        groups_of_a_unit = self.histogram and [written(Fraction(count, one)) for count in self.histogram]
         return {
             "version": VERSION,
-            "guarantee": {"epsilon": text(promised.epsilon), "delta": text(promised.delta)},
+            "guarantee": {"epsilon": written(promised.epsilon), "delta": written(promised.delta)},
             "statement": self.statement,
             "plan": self.plan.to_json(),
             "purpose": self.purpose,

@@ -244,6 +244,9 @@ def _unit(schema: Schema, name: str) -> str:
     if column.type is Type.OTHER:
         fix = "Name a column of text, numbers or dates."
         raise ParameterError("unit", name, "has a type that cannot tell units apart", fix)
+    if column.name.casefold() == Row.ROW.value:
+        fix = "Rename the column; or write unit=dn.ROW if each row stands for itself."
+        raise ParameterError("unit", name, "would be taken for the rows themselves", fix)
     return column.name
 
 

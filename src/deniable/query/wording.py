@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, assert_never
 
 from deniable import __version__, accounting, events
-from deniable.exact import text
+from deniable.exact import text, written
 from deniable.guarantees import Neighbours
 from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
@@ -18,7 +18,8 @@ from deniable.query.pricing import Noisy, Price, sampler
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
 
-VERSION = 1
+VERSION = 2
+"""1 rounded long numbers to twelve digits and did not say how many groups were declared."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -187,7 +188,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def record(plan: Plan) -> dict[str, Any]:
-    """Return the plan as plain JSON values; exact numbers as decimal or fraction text."""
+    """Return the plan as plain JSON values; numbers as exact decimal or fraction text."""
     query, groups, told = plan.query, plan.query.groups, facts(plan)
     return {
         "version": VERSION,
@@ -199,17 +200,18 @@ def record(plan: Plan) -> dict[str, Any]:
         "steps": list(told.steps),
         "groups": list(told.groups),
         "keys": told.keys,
+        "declared": None if groups is None or groups.keys is None else groups.keys.num_rows,
         "max_groups": told.max_groups,
         "max_groups_given": groups is not None and groups.max_groups_given,
         "over": told.over,
         "max_keys": told.max_keys,
-        "epsilon": text(plan.epsilon),
-        "delta": text(plan.delta),
-        "confidence": text(plan.confidence),
-        "guarantee": {"epsilon": text(plan.guarantee.epsilon), "delta": text(plan.guarantee.delta)},
+        "epsilon": written(plan.epsilon),
+        "delta": written(plan.delta),
+        "confidence": written(plan.confidence),
+        "guarantee": {"epsilon": written(plan.guarantee.epsilon), "delta": written(plan.guarantee.delta)},
         "noise": plan.noise,
         "composed": told.composed,
-        "threshold": None if plan.threshold is None else text(plan.threshold),
+        "threshold": None if plan.threshold is None else written(plan.threshold),
         "coverage": None if plan.classes is None else list(plan.classes),
         "columns": [
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
@@ -227,8 +229,8 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "kind": column.kind,
         "column": column.column,
         "max_rows": column.max_rows,
-        "bounds": None if column.bounds is None else [text(end) for end in column.bounds],
-        "scale": text(column.scale),
+        "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
+        "scale": written(column.scale),
         "error": column.error,
         "type": "integer" if output.whole else "float",
         "measured": list(output.parts),
@@ -237,10 +239,10 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
 
 def _measured_record(noisy: Noisy) -> dict[str, Any]:
     measure = noisy.measure
-    found: dict[str, Any] = {"measure": type(measure).__name__.lower(), "step": str(noisy.step)}
+    found: dict[str, Any] = {"measure": type(measure).__name__.lower(), "step": written(noisy.step)}
     for name in ("column", "max_rows", "centre", "low", "high"):
         if hasattr(measure, name):
             found[name] = getattr(measure, name)
     if isinstance(measure, Total):
-        found["grid"] = str(measure.grid)
+        found["grid"] = written(measure.grid)
     return found
