@@ -59,6 +59,15 @@ def test_the_head_is_in_the_release_and_its_statement(ledger: Ledger, tmp_path: 
     assert "epsilon 0.5, delta 9e-9" in release.statement.replace("\n  ", " ")
 
 
+def test_published_words_name_the_ledger_without_the_folders_of_the_machine(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    release = query(ledger).release(epsilon=1, delta="1e-8")
+    assert release.facts.ledger is not None
+    assert release.facts.ledger.label == "survey.ledger"
+    assert str(tmp_path) not in json.dumps(release.to_json())
+
+
 def test_data_are_not_opened_when_the_budget_is_short(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:

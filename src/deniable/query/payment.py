@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from deniable.errors import LedgerError
@@ -33,9 +34,10 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
         source=plan.query.survey.source.label,
     )
     try:
-        yield LedgerFacts(
-            label=reservation.label, remaining=str(reservation.remaining), head=reservation.head
-        )
+        name = PurePath(
+            reservation.label.partition("?")[0]
+        ).name  # no folders, hosts or users in published words
+        yield LedgerFacts(label=name, remaining=str(reservation.remaining), head=reservation.head)
     except BaseException:
         with suppress(LedgerError):
             ledger.abandon(reservation)
