@@ -88,3 +88,18 @@ def test_pi_lies_between_its_ends() -> None:
 def test_a_tail_of_many_units_is_not_called_one_unit() -> None:
     low, high = normal_tail(Fraction(9), 64)  # P(Z >= 9) = 1.128588e-19, 2.08 units of 2**-64
     assert low <= Fraction("1.1285884059538406e-19") <= high
+
+
+@pytest.mark.parametrize("x", ["9", "12.3", "28", "37.0471", "52", "-37.0471", "1e9/29000001"])
+@pytest.mark.parametrize("bits", [4, 40, 80, 200, 1000])
+def test_a_tail_far_out_is_known_in_proportion(x: str, bits: int) -> None:
+    top, _, bottom = x.partition("/")
+    point = Fraction(top) / Fraction(bottom or 1)
+    with mpmath.workprec(BITS):
+        truth = mpmath.erfc(real(point) / mpmath.sqrt(2)) / 2
+        precision = bits - int(
+            mpmath.floor(mpmath.log(mpmath.erfc(abs(real(point)) / mpmath.sqrt(2)) / 2, 2))
+        )
+        low, high = normal_tail(point, precision)
+        assert real(low) <= truth <= real(high)
+    assert high - low <= Fraction(3, 1 << precision)

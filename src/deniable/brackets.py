@@ -148,6 +148,8 @@ def normal_tail(x: Fraction, precision: int = PRECISION) -> tuple[Fraction, Frac
     enclosed by the functions above. The sum is at most 1/(2 phi(x)) <= 1.26 * exp(x**2/2), so working
     with x**2/2 * 1.45 extra bits keeps the error of phi times the sum below one unit.
     For x**2/2 >= precision the tail is below exp(-x**2/2)/2 < 2**-precision: (0, 2**-precision).
+    Far out, where 1/2 minus the sum would cancel, it is phi(x) times Mills' ratio instead: as the tail is
+    below exp(-x**2/2)/2 <= 2**(-0.72 x**2), so many bits fewer are needed in proportion.
     """
     if x < 0:
         low, high = normal_tail(-x, precision)
@@ -155,6 +157,10 @@ def normal_tail(x: Fraction, precision: int = PRECISION) -> tuple[Fraction, Frac
     unit = Fraction(1, 1 << precision)
     if x * x >= 2 * precision:
         return Fraction(0), unit
+    relative = max(0, precision - x * x * 18 // 25) + 8
+    if x * x >= relative:
+        low, high = _far_tail(x, relative)
+        return _down(low, precision + 2), _up(high, precision + 2)
     working = precision + int(x * x) + 40
     low_sum, high_sum = _odd_series(x, working)
     square = x * x / 2
@@ -180,6 +186,34 @@ def _odd_series(x: Fraction, working: int) -> tuple[int, int]:
         high = -(-high * a // (b * (2 * k + 1)))
         if high <= 1 and (2 * k + 3) * b >= 2 * a:
             return low_sum, high_sum + 2 * high
+
+
+def _far_tail(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Enclose P(Z >= x) to within a few 2**-bits of itself: exp(-x**2/2)/sqrt(2 pi) times Mills' ratio."""
+    power, ratio, circle = exponential(-x * x / 2, bits), _mills_ratio(x, bits), pi(bits)
+    roots = square_root(2 * circle[0], bits)[0], square_root(2 * circle[1], bits)[1]
+    return power[0] * ratio[0] / roots[1], power[1] * ratio[1] / roots[0]
+
+
+def _mills_ratio(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Enclose P(Z >= x)/phi(x) for x >= 1, to a relative 2**-bits.
+
+    Proof. Let J(k) be the integral over t >= x of (t - x)**k / k! * phi(t), and J(-1) = phi(x). By parts,
+    J(k - 1) = x J(k) + (k + 1) J(k + 1). So r(k) = J(k - 1)/J(k) has r(k) = x + (k + 1)/r(k + 1), is at least
+    x, hence at most x + (k + 1)/x; and the ratio is 1/r(0). From those ends of r(n) the equation leads down
+    to r(0), each end rounded outwards; a step shrinks the gap, as r(k + 1)**2 > k + 1. If it is still too
+    wide, a larger n is taken.
+    """
+    point = bits + 40
+    least, most = (x.numerator << point) // x.denominator, -((-x.numerator << point) // x.denominator)
+    terms = 8
+    while True:
+        low, high = least, most - (-(terms + 1 << 2 * point) // least)
+        for k in range(terms, 0, -1):
+            low, high = least + (k << 2 * point) // high, most - (-(k << 2 * point) // low)
+        if (high - low) << bits <= low:
+            return Fraction(1 << point, high), Fraction(1 << point, low)
+        terms *= 2
 
 
 def _down(x: Fraction, precision: int) -> Fraction:
