@@ -258,7 +258,7 @@ class Guarded:
         self.schema = survey.source.schema
 
     def rows(self, engine: object, columns: object) -> Any:
-        raise AssertionError("the data were opened")
+        raise SourceError("The data were opened.")
 
     def check_unchanged(self) -> None: ...
 
@@ -287,7 +287,7 @@ def guarded() -> Query:
 def test_arguments_are_checked_before_the_data_are_opened(guarded: Query, wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError):
         guarded.release(**{"epsilon": 1, "delta": "1e-6", **wrong})
-    with pytest.raises(AssertionError, match="opened"):
+    with pytest.raises(SourceError, match="opened"):
         guarded.release(epsilon=1, delta="1e-6")
 
 

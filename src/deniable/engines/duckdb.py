@@ -32,6 +32,7 @@ from sqlglot import ErrorLevel, exp
 
 from deniable.engines.relation import columns_of
 from deniable.engines.spill import SpillFolder
+from deniable.engines.unseen import FAILED
 from deniable.errors import EngineError, ParameterError
 
 Result = TypeVar("Result")
@@ -39,10 +40,6 @@ Result = TypeVar("Result")
 _Settings = dict[str, str | bool | int | float | list[str]]
 
 _FAILURES = (duckdb.Error, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError, MemoryError)
-_FAILED = (
-    "The engine failed while it read the data. Why it failed is private, so no detail is given. "
-    "Nothing was published. Check free memory and disk, and that the source can still be read."
-)
 _SHUT: _Settings = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -156,7 +153,8 @@ class DuckDB:
             while not future.done():
                 self._connection.interrupt()
                 wait([future], timeout=0.05)
-        raise EngineError(_FAILED)
+            del future  # it holds the engine's own error, with its words
+        raise EngineError(FAILED)
 
 
 def describe(query: exp.Expression | str) -> tuple[tuple[str, str], ...]:
@@ -169,7 +167,7 @@ def describe(query: exp.Expression | str) -> tuple[tuple[str, str], ...]:
     with contextlib.suppress(*_FAILURES), duckdb.connect(":memory:", config=settings) as connection:
         described = columns_of(connection.sql(_written(query)))
     if described is None:
-        raise EngineError(_FAILED)
+        raise EngineError(FAILED)
     return described
 
 

@@ -11,6 +11,7 @@ What holds here, and where.
    if it is: their noise is independent, so what is not published need not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
+5. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits, SystemBits
+from deniable.engines.unseen import unseen
 from deniable.errors import ParameterError
 from deniable.query.outputs import columns
 from deniable.query.payment import paid
@@ -70,7 +73,7 @@ def carried_out(
     _check_bits(bits)
     source = SystemBits() if bits is None else bits
     with DuckDB(memory_limit=memory_limit, threads=threads) as engine, paid(plan, purpose) as ledger:
-        table, histogram = _read(plan, engine, source)
+        table, histogram = unseen(partial(_read, plan, engine, source))
         plan.query.survey.source.check_unchanged()
     return Release(
         plan=plan,
@@ -107,6 +110,8 @@ def _check_purpose(purpose: object) -> None:
     if purpose is not None and not (isinstance(purpose, str) and len(purpose) <= MOST_PURPOSE):
         fix = f"Give a sentence of at most {MOST_PURPOSE:,} characters."
         raise ParameterError("purpose", purpose, "must be text", fix)
+    if purpose is not None and any("\ud800" <= sign <= "\udfff" for sign in purpose):
+        raise ParameterError("purpose", purpose, "holds half a character", "Write it as Unicode text.")
 
 
 def _check_bits(bits: object) -> None:
