@@ -120,3 +120,8 @@ def test_what_is_written_is_short_where_it_can_be() -> None:
         "1e-8",
         "1/1000003",
     ]
+
+
+def test_a_number_of_very_many_digits_is_refused_in_words() -> None:
+    with pytest.raises(ParameterError, match="delta must be .* got a number of very many digits"):
+        probability(Fraction(10**9000), "delta")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from deniable.query.aggregates import mean as mean
     from deniable.query.aggregates import sum as sum  # noqa: A004
     from deniable.query.aggregates import units as units
+    from deniable.query.review import review as review
     from deniable.query.survey import ROW as ROW
     from deniable.query.survey import protect as protect
 
@@ -52,6 +53,7 @@ _NAMES: dict[str, str] = {
     "count": "deniable.query.aggregates",
     "mean": "deniable.query.aggregates",
     "protect": "deniable.query.survey",
+    "review": "deniable.query.review",
     "split": "deniable.accounting",
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",

@@ -98,5 +98,11 @@ def _width(character: str) -> int:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    """Return short text for any value; of a table only its type, as the text of a table holds its rows."""
+    if hasattr(value, "__arrow_c_stream__"):
+        return f"a {type(value).__name__}"
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        text = "a number of very many digits"
     return text if len(text) <= 80 else text[:77] + "..."

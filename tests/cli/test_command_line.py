@@ -38,7 +38,15 @@ def finished(words: Sequence[str | Path], **environment: str) -> tuple[int, str,
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("--help",), ("plan", "--help"), ("release", "--help"), ("demo", "--help"), ("ledger", "--help")],
+    [
+        (),
+        ("--help",),
+        ("plan", "--help"),
+        ("release", "--help"),
+        ("review", "--help"),
+        ("demo", "--help"),
+        ("ledger", "--help"),
+    ],
 )
 def test_help_is_one_screen(words: Sequence[str]) -> None:
     result = run(*words)
@@ -49,7 +57,7 @@ def test_help_is_one_screen(words: Sequence[str]) -> None:
     assert "Usage: deniable" in result.stdout
 
 
-@pytest.mark.parametrize("name", ["plan", "release"])
+@pytest.mark.parametrize("name", ["plan", "release", "review"])
 def test_help_names_every_option_and_no_other(name: str) -> None:
     import typer
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import account, advise, demo, ledger, plan, release
+from deniable.cli import account, advise, demo, ledger, plan, release, review
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -23,6 +23,7 @@ Start with `deniable demo`. With a file of your own:
 
 _PLAN = "Show what a release would cost and how precise it would be."
 _ADVISE = "Say which model, delta, noise and threshold fit, and why."
+_REVIEW = "Check that a saved release is what it says it is."
 _RELEASE = "Publish statistics about the people in a file."
 
 
@@ -40,6 +41,7 @@ def app() -> typer.Typer:
     commands.command(short_help="Release a survey that comes with the package, and attack it.")(demo.demo)
     commands.command(cls=Screen, short_help=_PLAN)(taking_options(plan.plan))
     commands.command(cls=Screen, short_help=_RELEASE)(taking_options(release.release))
+    commands.command(cls=Screen, short_help=_REVIEW)(review.review)
     commands.add_typer(ledger.app, name="ledger")
     commands.add_typer(account.app, name="account")
     commands.command(cls=Screen, short_help=_ADVISE)(advise.advise)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from deniable import accounting
@@ -126,7 +125,7 @@ class Plan:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the plan as JSON; the file appears whole or not at all."""
         words = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
-        written_whole(Path(path), lambda file: file.write_text(words, "utf-8"))
+        written_whole(path, lambda file: file.write_text(words, "utf-8"))
 
     def __str__(self) -> str:
         return wording.described(self)
@@ -218,8 +217,8 @@ def _kinds(noise: str, delta: Fraction) -> list[Noise]:
 def _priced(
     query: Query, kind: Noise, epsilon: Fraction, delta: Fraction, confidence: Fraction, *, coverage: bool
 ) -> Plan:
-    contributions = _contributions(query, kind)
-    measures, outputs = _measured(query, contributions.one)
+    contributions = bounded(query, kind)
+    measures, outputs = measured(query, contributions.one)
     wanted = coverage and _worth_asking(query, contributions)
     bought = price(
         measures, contributions, epsilon=epsilon, delta=delta, unknown=unknown(query), coverage=wanted
@@ -230,7 +229,7 @@ def _priced(
     return Plan(query, epsilon, delta, confidence, bought, outputs, ends)
 
 
-def _contributions(query: Query, kind: Noise) -> Contributions:
+def bounded(query: Query, kind: Noise) -> Contributions:
     """Return how a unit is cut down. With declared keys it is in no more groups than there are keys."""
     norm: Literal["l1", "l2"] = "l1" if kind == "laplace" else "l2"
     groups = query.groups
@@ -241,7 +240,7 @@ def _contributions(query: Query, kind: Noise) -> Contributions:
     return Contributions(groups.over, norm, min(groups.max_groups, most), most, one)
 
 
-def _measured(query: Query, one: int) -> tuple[list[Measure], tuple[Output, ...]]:
+def measured(query: Query, one: int) -> tuple[list[Measure], tuple[Output, ...]]:
     """Return the distinct measures, and where each output finds its own.
 
     Unknown groups are selected by their number of units, which is measured whether it is asked for or not;

@@ -2,8 +2,8 @@
 
 Every distinct measure is one column of integers with noise of its own; two outputs that need the same
 measure share one noisy column. One kind of noise serves all of a plan, and each column has a share of the
-budget (`_shares`): 2 % for the histogram of groups a unit is in, if there is one, the rest in equal parts.
-`multiplier` finds the least noise with these shares.
+budget (`budget_shares`): 2 % for the histogram of groups a unit is in, if there is one, the rest in equal
+parts. `multiplier` finds the least noise with these shares.
 
 Proof that `Price.events` describe what is done, and cost no more than epsilon and delta:
 1. A unit changes column i by at most L1_i = contributions.l1(measure_i), and by at most L2_i in Euclidean
@@ -191,14 +191,14 @@ def _alike(event: NoiseEvent) -> NoiseEvent:
     return events.DiscreteGaussian(sigma=_MUCH)
 
 
-def _shares(measures: int, *, coverage: bool) -> list[Fraction]:
+def budget_shares(measures: int, *, coverage: bool) -> list[Fraction]:
     """Return the part of the budget (of epsilon, or of mu^2) of each column; the histogram's is the last."""
     if not coverage:
         return [Fraction(1, measures)] * measures
     return [(1 - _COVERAGE_SHARE) / measures] * measures + [_COVERAGE_SHARE]
 
 
-def _weights(contributions: Contributions) -> list[int]:
+def group_weights(contributions: Contributions) -> list[int]:
     """Return W[t] for every number t of groups that a unit can be counted in."""
     match contributions.over:
         case "drop":
@@ -221,7 +221,7 @@ class _Asked:
 
     def noise(self, delta: Fraction) -> tuple[NoiseEvent, ...]:
         """Return the noise of each measure, then of the histogram if there is one, for (epsilon, delta)."""
-        bounds, shares = self.contributions, _shares(len(self.measures), coverage=self.coverage)
+        bounds, shares = self.contributions, budget_shares(len(self.measures), coverage=self.coverage)
         histogram = [bounds.one] * self.coverage
         match bounds.norm:
             case "l1":
@@ -285,7 +285,7 @@ class _Asked:
 
     def _threshold(self, noise: Sequence[NoiseEvent], mass: Fraction) -> Threshold:
         counted = sampler(noise[self.measures.index(Units())])
-        return least_threshold(counted, _weights(self.contributions), delta=mass)
+        return least_threshold(counted, group_weights(self.contributions), delta=mass)
 
     def _is_pure(self, noise: Sequence[NoiseEvent]) -> bool:
         return accounting.within(noise, epsilon=self.epsilon)

@@ -102,14 +102,14 @@ class Release:
 
     def to_json(self) -> dict[str, Any]:
         """Return rows, guarantee, statement and plan as plain JSON values."""
-        return {"rows": [_plain_row(row) for row in self.table.to_pylist()], **self._record()}
+        return {"rows": [_plain_row(row) for row in self.table.to_pylist()], **self.record()}
 
     def page(
         self, path: str | os.PathLike[str], *, title: str | None = None, figures: Sequence[Figure] = ()
     ) -> None:
         """Write the release as one HTML file that needs nothing else; it appears whole or not at all."""
         words = self._page(title, figures)
-        written_whole(Path(path), lambda file: file.write_text(words, "utf-8"))
+        written_whole(path, lambda file: file.write_text(words, "utf-8"))
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write table.parquet, table.csv, statement.txt, release.json and page.html into a new folder.
@@ -117,17 +117,29 @@ class Release:
         The folder appears whole or not at all.
         Raises:  ParameterError: the folder exists, or there is no folder to put it into.
         """
-        import pyarrow.csv
         import pyarrow.parquet
 
         with new_folder(directory) as folder:
             pyarrow.parquet.write_table(self.table, folder / "table.parquet")
-            pyarrow.csv.write_csv(_harmless(self.table), folder / "table.csv")
-            (folder / "statement.txt").write_text(self.statement, "utf-8")
-            record = json.dumps(self._record(), indent=2, ensure_ascii=False, allow_nan=False)
-            (folder / "release.json").write_text(record + "\n", "utf-8")
-            (folder / "page.html").write_text(self._page(None, ()), "utf-8")
+            for name, content in self.files().items():
+                (folder / name).write_bytes(content)
         return Path(directory)
+
+    def files(self) -> dict[str, bytes]:
+        """Return what `save` writes besides table.parquet: these follow from it and from release.json."""
+        from io import BytesIO
+
+        import pyarrow.csv
+
+        rows = BytesIO()
+        pyarrow.csv.write_csv(_harmless(self.table), rows)
+        record = json.dumps(self.record(), indent=2, ensure_ascii=False, allow_nan=False)
+        return {
+            "table.csv": rows.getvalue(),
+            "statement.txt": self.statement.encode(),
+            "release.json": f"{record}\n".encode(),
+            "page.html": self._page(None, ()).encode(),
+        }
 
     def __str__(self) -> str:
         return terminal.table(self._published(), self.facts, most=_SHOWN)
@@ -160,7 +172,8 @@ class Release:
         most = contributions.max_groups
         return coverage.described(counts, self.plan.classes, most, groups.over, float(noise))
 
-    def _record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, Any]:
+        """Return what release.json holds: everything but the rows."""
         promised = self.guarantee
         one = self.plan.price.contributions.one
         groups_of_a_unit = self.histogram and [written(Fraction(count, one)) for count in self.histogram]

@@ -1,0 +1,100 @@
+"""Do the events follow from the plan? Every bound is derived again, and every share and threshold.
+
+What `multiplier` searches for, the common multiplier itself, is not searched again: whether it is enough is
+what `accounting` says about the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from deniable import events
+from deniable.brackets import square_root
+from deniable.errors import DeniableError
+from deniable.query.coverage import classes
+from deniable.query.measures import Units
+from deniable.query.plan import Plan
+from deniable.query.pricing import NoiseEvent, Price, budget_shares, group_weights, sampler
+from deniable.selection.thresholds import least_threshold
+
+_ROUNDED = Fraction(1, 1 << 15)
+
+
+def problems(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for everything in the events that does not follow from the plan."""
+    price = plan.price
+    names = _names(plan)
+    yield from _promise(plan)
+    for name, event, (moved, touched) in zip(names, price.noises, _moves(price), strict=True):
+        if event.sensitivity != moved:
+            yield f"{name}: the event's sensitivity is {event.sensitivity}, but one unit can change {moved}"
+        if isinstance(event, events.DiscreteGaussian) and event.coordinates != touched:
+            yield f"{name}: the event counts {event.coordinates} entries of a unit, but {touched} can change"
+    yield from _shares(price, names)
+    if plan.classes is not None and plan.classes != classes(price.contributions.max_keys):
+        yield "the classes of the histogram are not those of max_keys"
+    yield from _threshold(price)
+
+
+def _promise(plan: Plan) -> Iterator[str]:
+    promised = plan.guarantee
+    if promised.epsilon != plan.epsilon:
+        yield "the epsilon that is promised is not the one that was planned"
+    if promised.delta not in (0, plan.delta):
+        yield "the delta that is promised is not the one that was planned"
+
+
+def _names(plan: Plan) -> list[str]:
+    """Return a name for each noisy column: the first output that uses it."""
+    named: dict[int, str] = {}
+    for output in plan.outputs:
+        for place in output.parts:
+            named.setdefault(place, output.name)
+    columns = [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
+    return columns if plan.price.coverage is None else [*columns, "the histogram of groups"]
+
+
+def _moves(price: Price) -> Iterator[tuple[int, int]]:
+    """Yield for each noisy column by how much one unit can change it, and in how many entries."""
+    bounds = price.contributions
+    touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
+    for noisy in price.measured:
+        yield bounds.l1(noisy.measure) if bounds.norm == "l1" else bounds.l2(noisy.measure), touched
+    if price.coverage is not None:
+        yield bounds.one, touched
+
+
+def _shares(price: Price, names: list[str]) -> Iterator[str]:
+    shares = budget_shares(len(price.measured), coverage=price.coverage is not None)
+    found = [_multiplier(event, share) for event, share in zip(price.noises, shares, strict=True)]
+    for name, multiplier in zip(names, found, strict=True):
+        if not abs(multiplier - max(found)) <= _ROUNDED * max(found):
+            yield f"{name}: its noise is not in proportion to that of the other columns"
+
+
+def _multiplier(event: NoiseEvent, share: Fraction) -> Fraction:
+    """Return z of `multiplier`; of Gaussian noise up to the rounding of sigma."""
+    moved = event.sensitivity or Fraction(1)
+    if isinstance(event, events.DiscreteLaplace):
+        return event.scale * share / moved
+    return square_root(event.sigma**2 * share / moved**2)[1]
+
+
+def _threshold(price: Price) -> Iterator[str]:
+    found = price.threshold
+    if found is None:
+        return
+    measures = [noisy.measure for noisy in price.measured]
+    if not 0 < found.delta < 1:
+        yield "the threshold has no mass between 0 and 1"
+        return
+    try:
+        noise = sampler(price.noises[measures.index(Units())])
+        needed = least_threshold(noise, group_weights(price.contributions), delta=found.delta)
+    except DeniableError:
+        yield "no threshold goes with this noise"
+        return
+    if found.least < needed.least:
+        least = Fraction(needed.least, price.contributions.one)
+        yield f"the threshold is too low for its mass: it takes {float(least):.6g}"

@@ -1,0 +1,243 @@
+"""A saved release, read back as the value that it was: what it wrote can then be written again and compared.
+
+Nothing is trusted here and nothing is judged: a field that cannot be what a release writes is `Unreadable`,
+everything else becomes part of the value. What derives from other fields (measures, scales, errors, the
+statement) is not read but made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from sqlglot import exp
+
+from deniable import events
+from deniable.errors import DeniableError
+from deniable.events import Event
+from deniable.guarantees import ApproxDP, Neighbours, PureDP
+from deniable.publish.facts import LedgerFacts
+from deniable.query import aggregates, wording
+from deniable.query import plan as planning
+from deniable.query import release as releasing
+from deniable.query.aggregates import Aggregate, Kind
+from deniable.query.expressions import Expression
+from deniable.query.measures import Contributions
+from deniable.query.plan import Plan
+from deniable.query.pricing import Noise, NoiseEvent, Noisy, Price, step
+from deniable.query.question import Groups, Query, asked
+from deniable.query.release import Release
+from deniable.query.review.fields import Fields, Unreadable
+from deniable.query.schema import Column, Schema, Type
+from deniable.query.survey import Step, Survey
+from deniable.selection.thresholds import Threshold
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deniable.engines.duckdb import DuckDB
+
+_MOST_GROUPS = 1 << 20
+_MOST_DECLARED = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What a release says of its data: nothing can be read from it."""
+
+    label: str
+    schema: Schema
+    assumed: tuple[str, ...]
+
+    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+        raise NotImplementedError("a saved release has no rows")
+
+    def check_unchanged(self) -> None:
+        raise NotImplementedError("a saved release has no files")
+
+
+def check_versions(record: Fields) -> None:
+    """Raise Unreadable unless this program knows the versions of the record and of its plan."""
+    for name, fields, known in (
+        ("release.json", record, releasing.VERSION),
+        ("its plan", record.inside("plan"), wording.VERSION),
+    ):
+        found = fields.values.get("version")
+        if isinstance(found, bool) or found != known:
+            shown = found if isinstance(found, int) and 0 <= found < 1000 else "another"
+            raise Unreadable(f"{name} has version {shown}; this program reads version {known}")
+
+
+def release(record: Fields, table: pa.Table) -> Release:
+    """Return the release that wrote the record; `table` is what it published.
+
+    Raises:  Unreadable: names the field that no release writes like that.
+    """
+    plan = _plan(record)
+    histogram = record.numbers_or_none("groups_of_a_unit")
+    one = plan.price.contributions.one
+    counts = None if histogram is None else tuple(count * one for count in histogram)
+    if (counts is None) != (plan.classes is None) or len(counts or ()) != len(plan.classes or ()):
+        raise record.wrong("groups_of_a_unit", "does not fit plan.coverage")
+    if any(count.denominator != 1 for count in counts or ()):
+        raise record.wrong("groups_of_a_unit", f"holds what is no multiple of 1/{one}")
+    ledger = record.inside_or_none("ledger")
+    return Release(
+        plan=plan,
+        table=table,
+        histogram=None if counts is None else tuple(int(count) for count in counts),
+        purpose=record.text_or_none("purpose"),
+        when=record.text("when"),
+        secure=record.flag("secure"),
+        ledger=None
+        if ledger is None
+        else LedgerFacts(
+            label=ledger.text("label"), remaining=ledger.text("remaining"), head=ledger.text("head")
+        ),
+    )
+
+
+def _plan(record: Fields) -> Plan:
+    fields = record.inside("plan")
+    try:
+        query = _query(fields)
+        kind = cast("Noise", fields.choice("noise", *get_args(Noise)))
+        contributions = planning.bounded(query, kind)
+        measures, outputs = planning.measured(query, contributions.one)
+        done = _events(fields)
+    except DeniableError as error:
+        raise Unreadable(f"plan: {str(error).splitlines()[0]}") from None
+    classes = fields.wholes_or_none("coverage")
+    noise = _noise(fields, done, contributions, len(measures) + (classes is not None))
+    columns = tuple(
+        Noisy(measure, event, step(measure, contributions))
+        for measure, event in zip(measures, noise[: len(measures)], strict=True)
+    )
+    price = Price(
+        contributions,
+        columns,
+        None if classes is None else noise[-1],
+        _threshold(fields, done[len(noise) :], contributions),
+        _guarantee(record.inside("guarantee")),
+    )
+    confidence = _between(fields, "confidence", Fraction(0), Fraction(1))
+    epsilon = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20))
+    return Plan(query, epsilon, _chance(fields, "delta"), confidence, price, outputs, classes)
+
+
+def _query(fields: Fields) -> Query:
+    types = fields.inside("types")
+    schema = Schema(tuple(Column(name, Type(types.choice(name, *Type))) for name in types.values))
+    source = _Source(fields.text("source"), schema, fields.texts("assumed"))
+    unit = fields.text("unit")
+    fields.choice("neighbours", Neighbours.ADD_OR_REMOVE.value)
+    people = fields.whole_or_none("population", at_most=1 << 40)
+    steps = tuple(_step(words) for words in fields.texts("steps"))
+    survey = Survey(source, schema, None if unit == "row" else unit, people, steps)
+    groups = _groups(fields, survey)
+    columns = fields.several("columns")
+    outputs = {column.text("name"): _aggregate(column) for column in columns}
+    if len(outputs) != len(columns):
+        raise fields.wrong("columns", "has one name twice")
+    return Query(survey, groups, asked(outputs, survey, () if groups is None else groups.columns))
+
+
+def _step(words: str) -> Step:
+    """Return a step that prints as these words; its SQL is gone."""
+    where = words.startswith("where ")
+    name, _, text = ("", "", words.removeprefix("where ")) if where else words.partition(" = ")
+    return Step(Expression(text, Type.TEXT, exp.Null(), frozenset()), name or None)
+
+
+def _groups(fields: Fields, survey: Survey) -> Groups | None:
+    keys = fields.choice("keys", "none", "public", "unknown")
+    names, declared = fields.texts("groups"), fields.whole_or_none("declared", at_most=_MOST_DECLARED)
+    given = fields.flag("max_groups_given")
+    if keys == "none":
+        if names or any(fields.values.get(name) is not None for name in ("max_groups", "max_keys", "over")):
+            raise fields.wrong("keys", "says that there are no groups, but some are named")
+        return None
+    if not names or (declared is None) != (keys == "unknown"):
+        raise fields.wrong("keys", "does not fit plan.groups and plan.declared")
+    return Groups(
+        survey=survey,
+        columns=tuple(survey.schema.find(name, "groups") for name in names),
+        max_groups=fields.whole_or_none("max_groups", at_most=_MOST_GROUPS) or 0,
+        max_groups_given=given,
+        over=cast("Literal['weight', 'drop']", fields.choice("over", "weight", "drop")),
+        max_keys=fields.whole_or_none("max_keys", at_most=_MOST_GROUPS) or 0,
+        keys=None if declared is None else _rows(declared),
+    )
+
+
+def _rows(number: int) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.table({"declared": pa.nulls(number)})
+
+
+def _aggregate(column: Fields) -> Aggregate:
+    bounds = column.numbers_or_none("bounds")
+    named = column.text_or_none("column")
+    rows = column.whole_or_none("max_rows")
+    match column.choice("kind", *get_args(Kind)), named:
+        case "units", None if bounds is None and rows is None:
+            return aggregates.units()
+        case "count", _ if bounds is None:
+            return aggregates.count(named, max_rows=rows)
+        case "sum", str():
+            return aggregates.sum(named, bounds=bounds, max_rows=rows)
+        case "mean", str():
+            return aggregates.mean(named, bounds=bounds, max_rows=rows)
+        case _:
+            raise column.wrong("kind", "does not go with its column, bounds and max_rows")
+
+
+def _events(fields: Fields) -> tuple[Event, ...]:
+    return tuple(events.from_json(event.values) for event in fields.several("events"))
+
+
+def _noise(
+    fields: Fields, done: Sequence[Event], contributions: Contributions, number: int
+) -> tuple[NoiseEvent, ...]:
+    """Return the first events, if they are noise of the right kind."""
+    kind = events.DiscreteLaplace if contributions.norm == "l1" else events.DiscreteGaussian
+    noise = tuple(event for event in done[:number] if isinstance(event, kind))
+    if len(noise) != number:
+        raise fields.wrong("events", f"do not begin with the {number} noisy columns that were asked for")
+    return noise
+
+
+def _threshold(fields: Fields, rest: Sequence[Event], contributions: Contributions) -> Threshold | None:
+    """Return the threshold, if the events after the noise and the field agree that there is one."""
+    chosen = fields.text_or_none("threshold") is not None
+    if not chosen and not rest:
+        return None
+    if not chosen or len(rest) != 1 or not isinstance(rest[0], events.Selection):
+        raise fields.wrong("events", "do not end as the threshold asks")
+    least = fields.number("threshold") * contributions.one
+    if least.denominator != 1 or rest[0].epsilon != 0 or rest[0].rule != "threshold":
+        raise fields.wrong("threshold", "is none that a release uses")
+    return Threshold(int(least), rest[0].delta)
+
+
+def _guarantee(fields: Fields) -> PureDP | ApproxDP:
+    epsilon = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20))
+    delta = _chance(fields, "delta")
+    return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
+
+
+def _chance(fields: Fields, name: str) -> Fraction:
+    number = fields.number(name)
+    if not 0 <= number < 1:
+        raise fields.wrong(name, "is not a probability below 1")
+    return number
+
+
+def _between(fields: Fields, name: str, low: Fraction, high: Fraction) -> Fraction:
+    number = fields.number(name)
+    if not low < number <= high:
+        raise fields.wrong(name, f"is not above {low} and at most {high}")
+    return number
