@@ -88,6 +88,7 @@ def shapes() -> dict[str, list[exp.Expression]]:
         "no_groups": [bounding.pairs(total), bounding.answer(total)],
         "declared_keys": [
             keys,
+            bounding.repeated(1),
             bounding.pairs(declared),
             bounding.in_full(declared, bounding.answer(declared)),
         ],

@@ -129,10 +129,20 @@ def declared(names: Sequence[str], kinds: Mapping[str, str], view: str) -> exp.S
     for i, name in enumerate(names):
         kind = rounding.key_type(kinds[name])
         typed = sql(f"TRY_CAST(:g AS {kind})", g=exp.column(f"g{i}"))
-        same = sql("CASE WHEN :typed = :g THEN :typed END", typed=typed, g=exp.column(f"g{i}"))
+        same = sql("CASE WHEN TRY(:typed = :g) THEN :typed END", typed=typed, g=exp.column(f"g{i}"))
         held = typed if kind == "FLOAT" else same
         keys = keys.select(f"g{i}", _named(rounding.key(held, kind), f"h{i}"))
     return keys
+
+
+def repeated(groups: int) -> exp.Select:
+    """Return a row for each key of the engine that is declared twice; if none is, a row joins at most one.
+
+    Grouping and joining compare values alike. Only the table of keys, which is public, is read.
+    """
+    held = [f"h{i}" for i in range(groups)]
+    keys = exp.select("1 AS found").from_(KEYS).where(*(f"{name} IS NOT NULL" for name in held))
+    return keys.group_by(*held).having("COUNT(*) > 1")
 
 
 def in_full(question: Bounding, groups: exp.Select) -> exp.Select:

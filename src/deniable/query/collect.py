@@ -93,13 +93,20 @@ def _kinds(engine: Engine, rows: exp.Query) -> dict[str, str]:
 
 
 def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
-    """Make the table of declared keys, with their places."""
+    """Make the table of declared keys, with their places.
+
+    Raises:  ParameterError: two of them are equal to the engine, so that a row would count in both. What a
+             unit can change was priced for one; no row has been read yet.
+    """
     import pyarrow as pa
 
     names = [f"g{i}" for i in range(len(question.groups))]
     placed = keys.rename_columns(names).append_column("place", pa.array(range(len(keys)), pa.int64()))
     declared = bounding.declared(question.groups, question.kinds, engine.view(placed))
     engine.execute(_table(bounding.KEYS, declared))
+    if engine.stream(bounding.repeated(len(names))).read_all().num_rows:
+        problem = "must differ where their columns hold them"
+        raise ParameterError("keys", ", ".join(question.groups), problem, "Leave out one of the equal keys.")
 
 
 def _prepare(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> tuple[int, ...] | None:

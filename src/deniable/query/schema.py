@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from deniable.errors import ParameterError, SourceError
@@ -29,11 +29,15 @@ DECLARABLE = (Type.INTEGER, Type.REAL, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.
 
 @dataclass(frozen=True)
 class Column:
-    """`name` as the source spells it; `declared`: its type was named in `types=`."""
+    """`name` as the source spells it; `declared`: its type was named in `types=`.
+
+    kind: the DuckDB type in the source, where it says more than `type`: which keys the column can hold.
+    """
 
     name: str
     type: Type
     declared: bool = False
+    kind: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True)

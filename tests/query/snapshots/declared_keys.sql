@@ -1,8 +1,18 @@
 SELECT
   place,
   g0,
-  CASE WHEN TRY_CAST(g0 AS TEXT) = g0 THEN TRY_CAST(g0 AS TEXT) END AS h0
+  CASE WHEN TRY(TRY_CAST(g0 AS TEXT) = g0) THEN TRY_CAST(g0 AS TEXT) END AS h0
 FROM listed;
+
+SELECT
+  1 AS found
+FROM deniable_keys
+WHERE
+  NOT h0 IS NULL
+GROUP BY
+  h0
+HAVING
+  COUNT(*) > 1;
 
 SELECT
   unit,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -29,7 +29,7 @@ def schema_of(fields: Sequence[Field], types: Mapping[str, Type], source: str) -
     if not fields:
         raise SourceError(f"{source} has no columns.")
     distinct(tuple(field.name for field in fields), source)
-    own = Schema(tuple(Column(field.name, native(field.kind)) for field in fields))
+    own = Schema(tuple(_column(field) for field in fields))
     wanted = {own.find(name, "types").name: kind for name, kind in types.items()}
     for column in own.columns:
         kind = wanted.get(column.name, column.type)
@@ -38,12 +38,24 @@ def schema_of(fields: Sequence[Field], types: Mapping[str, Type], source: str) -
                 f"types[{column.name!r}]", str(kind), f"cannot be made of a column of {column.type}",
                 "Convert it before it is protected, or leave it out of types.",
             )  # fmt: skip
-    return Schema(
-        tuple(
-            Column(column.name, wanted.get(column.name, column.type), column.name in wanted)
-            for column in own.columns
-        )
-    )
+    return Schema(tuple(_declared(column, wanted.get(column.name)) for column in own.columns))
+
+
+def _column(field: Field) -> Column:
+    """Return a column as the source types it; of an ENUM only that it is text, as its values are private."""
+    numbers = (Type.INTEGER, Type.REAL, Type.DECIMAL)
+    found = native(field.kind)
+    return Column(field.name, found, kind=field.kind if found in numbers else "")
+
+
+def _declared(column: Column, wanted: Type | None) -> Column:
+    match wanted:
+        case None:
+            return column
+        case column.type:
+            return replace(column, declared=True)
+        case _:
+            return Column(column.name, wanted, declared=True)
 
 
 def chosen(schema: Schema, columns: Sequence[str]) -> tuple[Column, ...]:
