@@ -275,6 +275,7 @@ def guarded() -> Query:
     [
         {"purpose": 7},
         {"purpose": "x" * 3000},
+        {"purpose": "half a character: \ud800"},
         {"threads": "many"},
         {"memory_limit": "lots"},
         {"bits": 7},
