@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def test_a_save_that_fails_leaves_nothing(
         raise OSError("no space left")
 
     monkeypatch.setattr(pyarrow.csv, "write_csv", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(ParameterError, match="^directory cannot be written .the disk refused."):
         release.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -114,3 +115,43 @@ def test_a_page_replaces_the_one_before(release: Any, tmp_path: Path) -> None:
         release.page(tmp_path / "page.html", title="Colours")
     assert "Colours" in (tmp_path / "page.html").read_text("utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "n" * 255, "ü" * 120, b"bytes", None, 7])
+def test_a_place_with_no_possible_name_is_refused_in_words(release: Any, tmp_path: Path, name: Any) -> None:
+    place = str(tmp_path / name) if isinstance(name, str) and name else name
+    for write, argument in ((release.save, "directory"), (release.page, "path"), (release.plan.save, "path")):
+        with pytest.raises(ParameterError, match="a path|too long a name") as caught:
+            write(place)
+        assert caught.value.argument == argument
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_does_not_replace_a_folder(release: Any, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    for write in (release.page, release.plan.save):
+        with pytest.raises(ParameterError, match="^path is a folder"):
+            write(tmp_path / "there")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_a_long_name_that_a_disk_takes_is_taken(release: Any, tmp_path: Path) -> None:
+    release.page(tmp_path / ("n" * 200))
+    release.save(tmp_path / ("m" * 200))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("write", ["page", "save", "plan"])
+def test_a_full_disk_is_an_error_in_words_and_leaves_nothing(
+    release: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    def full(*given: Any, **options: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
+    saves = {"page": release.page, "save": release.save, "plan": release.plan.save}
+    with pytest.raises(ParameterError, match="cannot be written .No space left") as caught:
+        saves[write](tmp_path / "out")
+    assert "Make room" in caught.value.fix
+    assert list(tmp_path.iterdir()) == []
