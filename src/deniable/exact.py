@@ -8,6 +8,7 @@
 | "1/3", "1e-8", " 2 "      | 1/3, 1/100000000, 2                                            |
 | "ln 3", "2 ln 3", "ln 3/2"| a rational within 2**-120, below the truth (above with up=True)|
 | True, None, "abc", nan, inf, an array | ParameterError                                     |
+| 10**5000, "1e-9999", Fraction(1, 10**5000) | ParameterError: beyond 1e308, or over 1,200 digits |
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ Number = int | float | str | Fraction | Decimal
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
 _RATIO = re.compile(r"([+-]?\d+)\s*/\s*(\d+)")
 _LOGARITHM = re.compile(r"(?:(?P<factor>[\d./]+)\s*\*?\s*)?ln\s*\(?\s*(?P<of>[\d.]+(?:/[\d.]+)?)\s*\)?")
+_LARGEST = 10**308
+_MOST_BITS = 1 << 12
+_DIGITS_A_PIECE = 600
 _FIX = "Write it as 1, 0.1, '0.1', '1/3', 'ln 3' or Fraction(1, 10)."
 
 
@@ -35,8 +39,19 @@ def exact(value: object, argument: str, *, up: bool = False) -> Fraction:
 
     Args:    argument: the name to use in an error. up: round "ln" upwards (for a claim), not downwards
              (for a budget).
-    Raises:  ParameterError: not a finite number, or text of more than 400 characters.
+    Raises:  ParameterError: not a finite number, text of more than 400 characters, a number beyond 1e308, or
+             one whose numerator or denominator has more than about 1,200 digits.
     """
+    number = _meant(value, argument, up=up)
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
+        fix = "Give one with fewer digits, between 1e-1000 and 1e308."
+        raise ParameterError(argument, value, "must be a number of fewer digits", fix)
+    if abs(number) > _LARGEST:
+        raise ParameterError(argument, value, "is too large to compute with", "Give at most 1e308.")
+    return number
+
+
+def _meant(value: object, argument: str, *, up: bool) -> Fraction:
     if isinstance(value, bool) or type(value).__name__ == "bool_" or value is None:
         raise ParameterError(argument, value, "must be a number", _FIX)
     if isinstance(value, str):
@@ -126,9 +141,10 @@ def text(number: Fraction, *, up: bool = True, digits: int = 12) -> str:
     | a long one                | `digits` significant digits, rounded up (down with up=False)|
     """
     bottom = number.denominator
-    if bottom < 10_000 and not _terminates(bottom):
-        return f"{number.numerator}/{bottom}"
-    if _terminates(bottom):
+    ends = _places(bottom) is not None
+    if bottom < 10_000 and not ends:
+        return f"{'-' if number < 0 else ''}{_digits(abs(number.numerator))}/{bottom}"
+    if ends:
         short = _decimal(number)
         if len(short) <= digits + 8:
             return short
@@ -141,14 +157,29 @@ def written(number: Fraction) -> str:
     For files. Where the fraction has more than 400 characters, `exact` refuses it.
     """
     shown = text(number)
-    return shown if Fraction(shown) == number else str(number)
+    if "/" in shown or Fraction(shown) == number:
+        return shown
+    top, bottom = _digits(abs(number.numerator)), _digits(number.denominator)
+    return f"{'-' if number < 0 else ''}{top}" + ("" if bottom == "1" else f"/{bottom}")
 
 
-def _terminates(denominator: int) -> bool:
-    for prime in (2, 5):
-        while denominator % prime == 0:
-            denominator //= prime
-    return denominator == 1
+def _places(denominator: int) -> int | None:
+    """Return how many decimal places n/denominator has in lowest terms; None if they never end."""
+    twos = (denominator & -denominator).bit_length() - 1
+    rest, fives = denominator >> twos, 0
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def _digits(number: int) -> str:
+    """Return the decimal digits of a number of any size; Python's own `str` refuses more than 4,300."""
+    pieces: list[str] = []
+    grid = 10**_DIGITS_A_PIECE
+    while number >= grid:
+        number, piece = divmod(number, grid)
+        pieces.append(f"{piece:0{_DIGITS_A_PIECE}d}")
+    return str(number) + "".join(reversed(pieces))
 
 
 def _rounded(number: Fraction, digits: int, *, up: bool) -> Fraction:
@@ -166,10 +197,9 @@ def _decimal(number: Fraction) -> str:
     """Write a number whose denominator has only the factors 2 and 5."""
     if number == 0:
         return "0"
-    places = 0
-    while (number * 10**places).denominator != 1:
-        places += 1
-    digits = str(abs((number * 10**places).numerator))
+    places = _places(number.denominator)
+    assert places is not None
+    digits = _digits(abs((number * 10**places).numerator))
     sign = "-" if number < 0 else ""
     point = len(digits) - places
     if point < -3 or point > 16:

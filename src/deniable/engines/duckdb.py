@@ -34,6 +34,7 @@ from deniable.engines.relation import columns_of
 from deniable.engines.spill import SpillFolder
 from deniable.engines.unseen import FAILED
 from deniable.errors import EngineError, ParameterError
+from deniable.exact import whole
 
 Result = TypeVar("Result")
 
@@ -48,6 +49,8 @@ _SHUT: _Settings = {
     "python_enable_replacements": "false",
 }
 _UNFINISHED = "A result is still being read: finish its stream before the next statement."
+_MOST_THREADS = 4096
+_LONGEST_LIMIT = 40
 _ROWS_A_BATCH = 122_880
 
 
@@ -115,9 +118,9 @@ class DuckDB:
         folders = ("temp_directory", "extension_directory", "custom_extension_repository", "secret_directory")
         settings = _SHUT | dict.fromkeys(folders, folder) | {"preserve_insertion_order": "false"}
         if self._threads is not None:
-            settings["threads"] = str(self._threads)
+            settings["threads"] = str(whole(self._threads, "threads", at_least=1, at_most=_MOST_THREADS))
         if self._memory_limit is not None:
-            settings["memory_limit"] = self._memory_limit
+            settings["memory_limit"] = _amount(self._memory_limit)
         try:
             connection = duckdb.connect(":memory:", config=settings)
         except duckdb.Error:
@@ -169,6 +172,12 @@ def describe(query: exp.Expression | str) -> tuple[tuple[str, str], ...]:
     if described is None:
         raise EngineError(FAILED)
     return described
+
+
+def _amount(limit: object) -> str:
+    if not isinstance(limit, str) or len(limit) > _LONGEST_LIMIT:
+        raise ParameterError("memory_limit", limit, "must be an amount", "Write for example '2GB'.")
+    return limit
 
 
 def _next(reader: pa.RecordBatchReader) -> pa.RecordBatch | None:

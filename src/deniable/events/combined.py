@@ -13,6 +13,7 @@ from deniable.exact import Number, exact, whole
 from deniable.guarantees import ApproxDP, PureDP, ZeroConcentratedDP
 
 MOST_TIMES = 10**12
+_LEAST_RATE = Fraction(1, 10**300)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -29,8 +30,9 @@ class Subsampled:
     def __init__(self, event: Event, rate: Number) -> None:
         object.__setattr__(self, "event", checked(event))
         number = exact(rate, "rate")
-        if not 0 <= number <= 1:
-            raise ParameterError("rate", rate, "must be between 0 and 1", "Give for example '0.01'.")
+        if not (number == 0 or _LEAST_RATE <= number <= 1):
+            fix = "Give 0, or 1e-300 to 1, for example '0.01'."
+            raise ParameterError("rate", rate, "must be between 0 and 1", fix)
         object.__setattr__(self, "rate", number)
 
 

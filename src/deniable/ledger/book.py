@@ -117,7 +117,7 @@ class Ledger:
         """Return the ledger that is there. Its first entry is checked; `verify` checks all.
 
         Raises:  LedgerError: it is not there, not a ledger, damaged, or of a version this program does
-                 not know.
+                 not know. ParameterError: patience is no number of seconds.
         """
         from deniable.ledger import tables
 
@@ -295,10 +295,11 @@ class Ledger:
         import json
 
         words = json.dumps(self.to_json(), indent=1, sort_keys=True) + "\n"
+        name = _place_name(path)
         try:
-            Path(path).write_text(words, "utf-8")
+            Path(name).write_text(words, "utf-8")
         except OSError as error:
-            raise LedgerError(f"'{os.fspath(path)}' cannot be written: {error.strerror}.") from None
+            raise LedgerError(f"'{name}' cannot be written: {error.strerror}.") from None
 
     def _charge(self, events: tuple[Event, ...], claimed: tuple[Fraction, Fraction] | None) -> Spending:
         if claimed is None or self.rule is not Rule.BASIC:
@@ -396,6 +397,12 @@ def _locate(path_or_url: str | os.PathLike[str], patience: float) -> Storage:
     from deniable.ledger.storage import locate
 
     return locate(path_or_url, patience=patience)
+
+
+def _place_name(path: object) -> str:
+    from deniable.ledger.storage import place_name
+
+    return place_name(path, "path")
 
 
 def _now() -> str:

@@ -80,8 +80,8 @@ class SQLite:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        if not self._path.is_file():
-            what = "is a folder" if self._path.is_dir() else "does not exist"
+        if not os.path.isfile(self._path):
+            what = "is a folder" if os.path.isdir(self._path) else "does not exist"
             raise LedgerError(f"'{self.label}' {what}. Make a ledger with Ledger.create.")
         try:
             yield

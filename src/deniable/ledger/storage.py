@@ -25,10 +25,12 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError
 
 from deniable.errors import ParameterError
+from deniable.exact import at_least_zero
 from deniable.ledger.chain import Row
 from deniable.ledger.postgres import Postgres
 from deniable.ledger.sqlite import SQLite
 
+_MOST_PATIENCE = 1_000_000
 _PLACES = "Give a file name, or a URL like 'postgresql://user@host/database'."
 
 
@@ -53,7 +55,7 @@ def locate(place: str | os.PathLike[str], *, patience: float) -> Storage:
     Args:    patience: seconds to wait while another process writes.
     Raises:  ParameterError: a kind of database that keeps no ledgers, or Postgres without its driver.
     """
-    name = os.fspath(place)
+    name, patience = place_name(place, "path_or_url"), _seconds(patience)
     if "://" not in name:
         return _file(name, patience)
     try:
@@ -65,6 +67,24 @@ def locate(place: str | os.PathLike[str], *, patience: float) -> Storage:
     if url.drivername in ("postgresql", "postgres", "postgresql+psycopg"):
         return Postgres(url.set(drivername="postgresql+psycopg"), patience)
     raise ParameterError("path_or_url", url.drivername, "names a database that keeps no ledgers", _PLACES)
+
+
+def place_name(place: object, argument: str) -> str:
+    """Return the path or URL as text; ParameterError if it is neither, or holds a NUL."""
+    name = place if isinstance(place, str) else os.fspath(place) if isinstance(place, os.PathLike) else None
+    if not isinstance(name, str) or "\0" in name:
+        raise ParameterError(argument, place, "must name a file", _PLACES)
+    return name
+
+
+def _seconds(patience: object) -> float:
+    fix = f"Give seconds, from 0 to {_MOST_PATIENCE:,}."
+    if isinstance(patience, str):
+        raise ParameterError("patience", patience, "must be a number", fix)
+    seconds = at_least_zero(patience, "patience")
+    if not seconds <= _MOST_PATIENCE:
+        raise ParameterError("patience", patience, "is too long", fix)
+    return float(seconds)
 
 
 def _file(name: str, patience: float) -> SQLite:
