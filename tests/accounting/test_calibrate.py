@@ -144,5 +144,13 @@ def test_odd_sizes_of_epsilon_are_right(epsilon: str) -> None:
     event = calibrate(events.Gaussian, epsilon=epsilon, delta="1e-6")
     found = account(event).delta(epsilon=epsilon)
     assert Fraction(999_999, 10**12) <= found <= Fraction(1, 10**6)
-    laplace = calibrate(events.Laplace, epsilon=epsilon)
-    assert account(laplace).epsilon() == Fraction(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-12", "710", "10000"])
+def test_odd_sizes_of_epsilon_are_exact_without_a_delta(epsilon: str) -> None:
+    assert account(calibrate(events.Laplace, epsilon=epsilon)).epsilon() == Fraction(epsilon)
+
+
+def test_an_epsilon_that_needs_noise_beyond_numbers_is_refused_by_name() -> None:
+    with pytest.raises(ParameterError, match="^epsilon"):
+        calibrate(events.Laplace, epsilon="5e-324", sensitivity=100)

@@ -23,7 +23,8 @@ from deniable.accounting.curves import (
 )
 from deniable.accounting.losses import SLACK, losses
 from deniable.accounting.pairs import Atoms, Pair, Smooth, answers, steps
-from deniable.accounting.sums import ConcentratedCurve, DiscreteGaussianCurve
+from deniable.accounting.promised import concentrated_pair
+from deniable.accounting.sums import DiscreteGaussianCurve
 from deniable.accounting.together import together
 
 PAIRS: dict[str, Pair] = {
@@ -34,7 +35,7 @@ PAIRS: dict[str, Pair] = {
     "discrete laplace": DiscreteLaplaceCurve(100, 60.0),
     "exponential": BoundedRangeCurve(1.5),
     "discrete gaussian": DiscreteGaussianCurve(2, 3.0, 60.0),
-    "concentrated": ConcentratedCurve(0.1),
+    "concentrated": concentrated_pair(0.1, 60.0),
     "removed": Removed(GaussianCurve(1.0), 0.1),
     "added": Added(GaussianCurve(1.0), 0.1),
     "removed laplace": Removed(LaplaceCurve(1.0), 0.01),
@@ -63,7 +64,7 @@ def delta_on_grid(pair: Pair, step: float, epsilon: float) -> float:
     return float(parts.sum() + np.exp(found.log_infinite))
 
 
-@pytest.mark.parametrize("name", sorted(PAIRS.keys() - {"concentrated"}))
+@pytest.mark.parametrize("name", PAIRS)
 @pytest.mark.parametrize("step", [0.3, 0.01])
 def test_on_a_grid_a_pair_is_never_below_itself_and_close(name: str, step: float) -> None:
     pair = PAIRS[name]
@@ -149,15 +150,23 @@ def test_lattice_tails_are_on_the_safe_side_of_the_sums(sigma: float, shift: int
             assert q_tail - mp.mpf(10) ** -9 <= far <= q_tail
 
 
-def test_the_concentrated_curve_is_convex_and_never_below_what_gaussian_noise_needs() -> None:
-    epsilon = np.linspace(-3, 4, 1401)
-    near, far = ConcentratedCurve(0.5).tails(epsilon)
-    delta = np.exp(near) - np.exp(epsilon + far)
-    growth = np.exp(epsilon)
-    slope = np.diff(delta) / np.diff(growth)
-    assert (np.diff(slope) >= -1e-9).all()
-    for e, d in zip(epsilon[::50], delta[::50], strict=True):
-        assert d >= float(gaussian_delta(1, e)) - 1e-12
+@pytest.mark.parametrize("rho", [1e-8, 0.02, 0.5, 40.0])
+def test_the_concentrated_pair_is_never_below_what_its_promise_allows(rho: float) -> None:
+    """Gaussian noise and coins of many biases keep the promise: their delta is below, at every epsilon."""
+    pair = concentrated_pair(rho, 60.0)
+    spread = math.sqrt(2 * rho)
+    for z in np.linspace(-8, 8, 33):
+        epsilon = rho + z * spread
+        gaussian = float(gaussian_delta(mp.sqrt(2 * mp.mpf(rho)), epsilon))
+        assert delta_of(pair, epsilon) >= gaussian - 1e-15
+        bound = math.exp(min(0.0, conversion(rho, epsilon)))
+        assert delta_of(pair, epsilon) <= bound * 1.01 + 1e-15
+
+
+def conversion(rho: float, epsilon: float) -> float:
+    """Proposition 12 of Canonne, Kamath, Steinke 2020 on a grid of orders, as a logarithm."""
+    a = 1 + np.exp(np.linspace(-15, 20, 3501))
+    return float(((a - 1) * (a * rho - epsilon) + a * np.log1p(-1 / a) - np.log(a - 1)).min())
 
 
 def laplace_delta(shift: float, epsilon: float) -> float:

@@ -76,7 +76,7 @@ def calibrate(
     Raises:  ParameterError: a number out of range, a kind that needs a delta and has none.
     """
     moved = positive(sensitivity, "sensitivity", up=True)
-    make = _makers(moved, coordinates).get(kind)
+    make = _makers(moved, coordinates).get(kind) if isinstance(kind, type) else None
     if make is None:
         fix = "Give for example events.Gaussian or events.Laplace."
         raise ParameterError("kind", kind, "cannot be calibrated", fix)
@@ -87,7 +87,14 @@ def calibrate(
         fix = "Only an output that ignores the data has epsilon 0 and delta 0: allow more of one."
         raise ParameterError("epsilon", epsilon, "must be above 0 where delta is 0", fix)
     number = whole(times, "times", at_least=1, at_most=_MOST_TIMES)
-    event = _least(_Task(make, number, relation(neighbours), target, allowed))
+    task = _Task(make, number, relation(neighbours), target, allowed)
+    try:
+        event = _least(task)
+    except ParameterError as error:
+        if error.argument not in ("scale", "sigma"):
+            raise
+        fix = "Ask for a larger epsilon or delta."
+        raise ParameterError("epsilon", epsilon, "needs noise too large to compute with", fix) from None
     assert isinstance(event, kind)
     return event
 

@@ -42,6 +42,7 @@ STEEPEST = 30.0
 _MOST_BENDS = 60
 _NEAR, _TOP, _GENTLE = 0.02, 1e-3, 0.1
 _CACHE = 1 << 17
+_SURE = 1e-6  # more than the rounding of a sum of cumulants
 _HIGHEST = 700.0  # a weight above exp(700) is as good as infinite: more than any delta
 
 
@@ -114,10 +115,11 @@ class Tilted:
         return weights
 
     def _log_sum(self, weights: Floats, epsilon: float, reference: float) -> float:
-        """Return ln(delta(epsilon)) - reference."""
-        first = max(0, floor(epsilon / self.step) + 1 - self.start)
+        """Return ln(delta(epsilon)) - reference, with epsilon lowered by the rounding of epsilon - loss."""
+        first = max(0, floor(epsilon / self.step) - self.start)
         loss = (self.start + np.arange(first, len(weights))) * self.step
-        finite = float(weights[first:] @ -np.expm1(np.minimum(epsilon - loss, 0.0)))
+        rounding = 4 * UNIT * (abs(epsilon) + abs(float(loss[-1]))) if len(loss) else 0.0
+        finite = float(weights[first:] @ -np.expm1(np.minimum(epsilon - loss, 0.0) - rounding))
         whole = finite * (1 + self.slack) + exp(min(self.log_rest - reference, _HIGHEST))
         if whole == 0:
             return -inf
@@ -224,20 +226,21 @@ class Stack:
         if length > LONGEST:
             raise TooFine(length / LONGEST)
         end = start + length
-        tail = right.at.total - right.tilt * end * self.step + 1e-9 if end <= self.highest else -inf
+        tail = right.at.total - right.tilt * end * self.step + _SURE if end <= self.highest else -inf
         return Tilted(
             self.step,
             start,
             bend,
             self._convolved(bend, start, length),
             float(np.logaddexp(tail, self.log_infinite)),
-            self._slack(bend, max(abs(start), abs(start + length)) * self.step, log_delta),
+            self._slack(bend, start, length, log_delta),
         )
 
-    def _slack(self, bend: Bend, farthest: float, log_delta: float) -> float:
+    def _slack(self, bend: Bend, start: int, length: int, log_delta: float) -> float:
         """Bound the rounding of A, of the exponents, of 1 - e**(epsilon - loss), of the sum."""
+        farthest = max(abs(start), abs(start + length)) * self.step
         sizes = float(self.counts @ np.abs(bend.at.each)) + abs(bend.at.total) + abs(log_delta)
-        return 8 * UNIT * (sizes + (bend.tilt + 1) * farthest + 64)
+        return 8 * UNIT * (sizes + (bend.tilt + 1) * farthest + length)
 
     def _convolved(self, bend: Bend, start: int, length: int) -> Floats:
         exponent = self.log_mass + bend.tilt * self.loss

@@ -54,11 +54,13 @@ def log_delta(items: Items, epsilon_: float) -> float:
     best = 0.0
     for _ in range(_ROUNDS):
         found, bend, step, finest = _possible(lambda at: _log_delta(mixture, at, epsilon_), step)
-        best = min(best, found)
-        far = bend.tilt > 0.9 * STEEPEST / step or found < -_DEEPEST
-        if finest or far or bend.tilt * mixture.off(step, bend.tilt) <= 1.5 * _SHARE:
+        settled, best = found > best - _SHARE, min(best, found)
+        steepest = bend.tilt > 0.9 * STEEPEST / step
+        if finest or found < -_DEEPEST or (steepest and settled):
             break
-        step = min(0.7 * step, mixture.step(bend.tilt, _SHARE / bend.tilt))
+        if not steepest and bend.tilt * mixture.off(step, bend.tilt) <= 1.5 * _SHARE:
+            break
+        step = 0.2 * step if steepest else min(0.7 * step, mixture.step(bend.tilt, _SHARE / bend.tilt))
     return best
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import assert_never
 
-from deniable.accounting.powers import negative_exponential
+from deniable.accounting.powers import negative_exponential, shortened
 from deniable.errors import ParameterError
 from deniable.events import (
     ApproxDP,
@@ -165,4 +165,4 @@ def _replaced_promise(epsilon: Fraction, delta: Fraction) -> ApproxDP:
     if growth is None or (1 + growth) * delta >= 1:
         fix = "(1 + e**epsilon) delta must stay below 1: use a smaller epsilon or delta."
         raise ParameterError("events", str(ApproxDP(epsilon=epsilon, delta=delta)), "promise nothing", fix)
-    return ApproxDP(epsilon=2 * epsilon, delta=(1 + growth) * delta)
+    return ApproxDP(epsilon=2 * epsilon, delta=shortened((1 + growth) * delta))

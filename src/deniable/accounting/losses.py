@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from deniable.accounting.pairs import Atoms, Floats, Pair, Smooth
 
 SLACK = 2.0**-47
-LONGEST = 1 << 22
+LONGEST = 1 << 21
 _NOTHING = -2000.0
 
 
@@ -57,9 +57,10 @@ def losses(pair: Pair, step: float, depth: float) -> Losses:
 def split(points: Floats, log_mass: Floats, step: float) -> tuple[NDArray[np.int64], Floats]:
     """Split each atom between its neighbours on the grid: two places for each, one after the other.
 
-    The loss is off by a few units of itself, so b is raised by 2**-49 (1 + |loss|) / step; masses by SLACK.
-    No mass is exp(_NOTHING) here, so that every place has a finite logarithm.
+    The loss is off by a few units of itself: it is raised by 8, b by 2**-49 (1 + |loss|) / step, masses by
+    SLACK. No mass is exp(_NOTHING) here, so that every place has a finite logarithm.
     """
+    points = points + 2.0**-50 * np.abs(points)
     below = np.floor(points / step)
     share = np.expm1(below * step - points) / np.expm1(-step)
     above = np.clip(share + 2.0**-49 * (1 + np.abs(points) / step), 0.0, 1.0)

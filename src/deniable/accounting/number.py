@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, inf, nextafter
+from math import inf, nextafter
 
+from deniable.accounting.powers import shortened
 from deniable.exact import text
-
-_EXACT_BITS = 1 << 14
 
 
 class UpperBound(Fraction):
@@ -32,10 +31,6 @@ class UpperBound(Fraction):
         return UpperBound, (self.numerator, self.denominator)
 
 
-def upward(number: Fraction, bits: int = 96) -> UpperBound:
-    """Return the number; if it is very long, the next one above it with about `bits` significant bits."""
-    size = number.numerator.bit_length() - number.denominator.bit_length()
-    if number.denominator.bit_length() <= _EXACT_BITS:
-        return UpperBound(number)
-    grid = Fraction(2) ** (bits - size)
-    return UpperBound(Fraction(ceil(number * grid)) / grid)
+def upward(number: Fraction) -> UpperBound:
+    """Return the number; if it is longer than the door for numbers lets in, one above it by 2**-512 of it."""
+    return UpperBound(shortened(number))

@@ -64,7 +64,7 @@ class Atoms:
         """
         keep, take = float(np.log1p(-rate)), float(np.log(rate))
         losses = mixed(self.losses, rate)
-        mass = self.log_mass + np.logaddexp(take, keep - self.losses)
+        mass = self.log_mass + np.logaddexp(take, keep - self.losses) + 2.0**-50 * np.abs(self.losses)
         if self.log_missing > -np.inf:
             losses, mass = np.append(losses, keep), np.append(mass, keep + self.log_missing)
         return Atoms(losses, mass, take + self.log_infinite)

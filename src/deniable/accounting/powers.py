@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from math import ceil
 
 from deniable.brackets import logarithm
 from deniable.brackets import negative_exponential as fixed_point
@@ -11,6 +12,7 @@ from deniable.brackets import negative_exponential as fixed_point
 _FARTHEST = 1 << 15
 _EXACT_BITS = 1 << 14
 _BITS = 128
+_LONGEST = 4000
 
 
 def negative_exponential(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
@@ -46,6 +48,18 @@ def chance_of_any(delta: Fraction, times: int) -> Fraction:
         if digit == "1":
             power = power * keep >> bits
     return 1 - Fraction(power, 1 << bits)
+
+
+def shortened(number: Fraction) -> Fraction:
+    """Return the number, at least 0; if it has thousands of bits, one above it by at most 2**-512 of it.
+
+    `exact`, the door for numbers, refuses what has more than 4,096 bits.
+    """
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) <= _LONGEST:
+        return number
+    size = number.numerator.bit_length() - number.denominator.bit_length()
+    grid = Fraction(2) ** (512 - size)
+    return Fraction(ceil(number * grid)) / grid
 
 
 def any_of(chances: Iterable[Fraction]) -> Fraction:

@@ -21,7 +21,7 @@ from math import inf, isfinite
 from deniable.accounting import closed, discrete, distribution
 from deniable.accounting.leaves import Leaf, leaves
 from deniable.accounting.mixture import Items
-from deniable.accounting.powers import negative_exponential
+from deniable.accounting.powers import negative_exponential, shortened
 from deniable.accounting.recipe import LATTICE, Question, Recipe, recipe
 from deniable.accounting.search import log_of
 from deniable.accounting.within import Parts, parts
@@ -49,15 +49,24 @@ def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
     if not given.opaque and (rest == 0 or is_closed(given)):
         return closed.epsilon(given, delta_)
     if delta_ > 0 and in_range(found):
-        known = min(by_distribution(way, delta_) for way in _ways(found))
-        if isfinite(known):
-            return min(Fraction(known), given.epsilon) if given.is_pure else Fraction(known)
+        known = [one for one in (_known(way, delta_) for way in _ways(found)) if one is not None]
+        if known:
+            return min(*known, given.epsilon) if given.is_pure else min(known)
     if not given.opaque:
         return closed.epsilon(given, delta_)
     if not in_range(found):
         fix = "With sampling among them, at most 10**9 events, none above epsilon 2**20, can be priced."
         raise ParameterError("events", sum(found.values()), "are too many or too large", fix)
     raise closed.infinite(delta_, given.mass, "Noise on samples promises nothing there: give a larger delta.")
+
+
+def _known(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction | None:
+    """Return epsilon by the closed form if there is one, else by the distribution; None if infinite."""
+    given = parts(found)
+    if is_closed(given):
+        return closed.epsilon(given, delta_)
+    known = by_distribution(found, delta_)
+    return Fraction(known) if isfinite(known) else None
 
 
 def delta(found: Mapping[Leaf, int], epsilon_: Fraction) -> Fraction:
@@ -115,7 +124,7 @@ def _ways(found: Mapping[Leaf, int]) -> list[Mapping[Leaf, int]]:
     if sum(chosen.values()) > 1:
         others = {leaf: times for leaf, times in found.items() if leaf not in chosen}
         rho = sum((times * leaf.epsilon**2 / 8 for leaf, times in chosen.items()), Fraction(0))
-        promised = ZeroConcentratedDP(rho=rho)
+        promised = ZeroConcentratedDP(rho=shortened(rho))
         ways.append({**others, promised: 1 + others.get(promised, 0)})
     return ways
 

@@ -28,7 +28,8 @@ from deniable.accounting.curves import (
 from deniable.accounting.leaves import Leaf, Simple, leaves
 from deniable.accounting.pairs import Atoms, Pair, answers, steps
 from deniable.accounting.powers import any_of, chance_of_any
-from deniable.accounting.sums import ConcentratedCurve, DiscreteGaussianCurve
+from deniable.accounting.promised import concentrated_pair
+from deniable.accounting.sums import DiscreteGaussianCurve
 from deniable.accounting.together import Items, together
 from deniable.events import (
     ApproxDP,
@@ -141,7 +142,7 @@ class _Shelf:
         if self.mu_squared:
             common.append((GaussianCurve(sqrt(_float(self.mu_squared))), 1))
         if self.rho:
-            common.append((ConcentratedCurve(_float(self.rho)), 1))
+            common.append((concentrated_pair(_float(self.rho), self.question.depth), 1))
         removed = common + self.removed
         added = common + self.added if self.added else removed
         return Recipe(removed, added, any_of(self.masses), self.distance)

@@ -1,4 +1,4 @@
-"""The smooth pairs that are tables: discrete Gaussian noise on one integer, and any rho-zCDP event.
+"""Discrete Gaussian noise on one integer, as a table of its tails.
 
 `lattice` proves the same sums in rationals, one epsilon at a time; here a whole grid is read off a table.
 """
@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, expm1, inf, isqrt, log, sqrt
+from math import ceil, exp, expm1, isqrt, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.accounting.pairs import Floats
 
 _FARTHEST = 37.0
 _UNIT = 2.0**-53
-_ORDERS = np.linspace(-16.0, 20.0, 721)
-_DEEPEST, _POINTS = 800.0, 257
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -79,82 +76,3 @@ def _running(terms: Floats) -> Floats:
     before = np.concatenate([[0.0], np.cumsum(inside[:-1, -1])])
     sums: Floats = (inside + before[:, None]).ravel()[: len(terms)]
     return sums
-
-
-@dataclass(frozen=True, slots=True)
-class ConcentratedCurve:
-    """Any rho-zCDP event: the bound of `concentrated` at every epsilon, then the convex function below it.
-
-    The true delta is convex in w = e**epsilon and below the bound, hence below the largest convex function
-    under the bound at the points that are asked for and some more, which is a curve of some pair; Q's tail
-    is minus its slope. Below 0, delta(epsilon) = 1 - w + w delta'(-epsilon) with delta' of the other
-    direction, which obeys the same bound.
-    """
-
-    rho: float
-
-    @property
-    def variance(self) -> float:
-        """That of the Gaussian with this rho."""
-        return 2 * self.rho
-
-    def tails(self, epsilon: Floats) -> tuple[Floats, Floats]:
-        """See `Smooth`."""
-        near, far = np.where(epsilon < 0, 0.0, -np.inf), np.where(epsilon < 0, 0.0, -np.inf)
-        finite = np.isfinite(epsilon)
-        reach = self.span(_DEEPEST)[1]
-        points = np.unique(np.concatenate([epsilon[finite], np.linspace(-reach, reach, _POINTS)]))
-        above, below = _convex(points, self._bound(points))
-        places = np.searchsorted(points, epsilon[finite])
-        near[finite], far[finite] = above[places], below[places]
-        return near, far
-
-    def span(self, depth: float) -> tuple[float, float]:
-        """The bound at order 1 + sqrt(depth / rho) is below exp(-depth) from here on; below 0, its mirror."""
-        reach = self.rho + 2 * sqrt(self.rho * depth)
-        return -reach, reach
-
-    def _bound(self, epsilon: Floats) -> Floats:
-        """Return the log of the bound: above 0 the best of many orders, below by the other direction."""
-        orders = 1 + np.exp(_ORDERS)[:, None]
-        positive = np.abs(epsilon)[None, :]
-        inside = orders * self.rho - positive + np.log1p(-1 / orders)
-        best = np.minimum(((orders - 1) * inside - np.log(orders)).min(axis=0), 0.0)
-        with np.errstate(divide="ignore"):
-            mirrored = np.log1p(np.exp(np.minimum(epsilon, 0.0)) * np.expm1(best))
-        bound: Floats = np.where(epsilon >= 0, best, mirrored)
-        return bound
-
-
-def _convex(epsilon: Floats, log_delta: Floats) -> tuple[Floats, Floats]:
-    """Return the log tails of the largest convex function of w = e**epsilon below the points.
-
-    Tails: Q is minus the slope to the right (0 at the last point), P is delta + w Q.
-    """
-    corners = _corners(epsilon.tolist(), log_delta.tolist())
-    left = np.clip(np.searchsorted(corners, np.arange(len(epsilon)), side="right") - 1, 0, len(corners) - 2)
-    i, j = corners[left], corners[left + 1]
-    drop = -np.expm1(log_delta[j] - log_delta[i])
-    way = np.expm1(epsilon - epsilon[i]) / np.expm1(epsilon[j] - epsilon[i])
-    with np.errstate(divide="ignore"):
-        delta = log_delta[i] + np.log1p(-np.minimum(drop * way, 1.0))
-        far = log_delta[i] + np.log(drop) - epsilon[i] - np.log(np.expm1(epsilon[j] - epsilon[i]))
-    delta[-1], far[-1] = log_delta[-1], -np.inf
-    return np.minimum(np.logaddexp(delta, epsilon + far), 0.0), np.minimum(far, 0.0)
-
-
-def _corners(epsilon: list[float], log_delta: list[float]) -> NDArray[np.int64]:
-    """Return which points are corners of the convex function: slopes, in logarithms, must fall."""
-
-    def steepness(i: int, j: int) -> float:
-        fall = -expm1(log_delta[j] - log_delta[i])
-        return (
-            log_delta[i] + log(fall) - epsilon[i] - log(expm1(epsilon[j] - epsilon[i])) if fall > 0 else -inf
-        )
-
-    corners: list[int] = []
-    for k in range(len(epsilon)):
-        while len(corners) > 1 and steepness(corners[-2], corners[-1]) <= steepness(corners[-1], k):
-            corners.pop()
-        corners.append(k)
-    return np.array(corners)

@@ -18,7 +18,7 @@ from deniable.accounting.pairs import Atoms, Floats, Pair
 Items = list[tuple[Pair, int]]
 _DEPTH = 600.0
 _CELLS = 1 << 13
-_LOST = 1e-300
+_LOST = 1e-290
 
 
 def together(items: Items, mass: Fraction) -> Pair:

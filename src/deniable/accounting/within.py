@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from deniable.accounting import concentrated, discrete, gaussian, lattice
 from deniable.accounting.leaves import Leaf
@@ -79,28 +79,35 @@ def parts(found: Mapping[Leaf, int]) -> Parts:
     return Parts(epsilon, any_of(masses), mu_squared, tuple(discretes), rho, opaque)
 
 
-def promise(event: Event) -> ApproxDP | None:
+class Kept(NamedTuple):
+    """(epsilon, delta)-privacy, of any size: a guarantee that a person could write is `ApproxDP`."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+
+def promise(event: Event) -> Kept | None:
     """Return the (epsilon, delta) that the event keeps, where that needs no curve; else None."""
     match event:
         case Laplace() | DiscreteLaplace() | RandomizedResponse() | Exponential() | PureDP():
-            return ApproxDP(epsilon=event.epsilon, delta=0)
+            return Kept(event.epsilon, Fraction(0))
         case ApproxDP() | Selection():
-            return ApproxDP(epsilon=event.epsilon, delta=event.delta)
+            return Kept(event.epsilon, event.delta)
         case Gaussian() | DiscreteGaussian() | ZeroConcentratedDP():
             return None
         case Subsampled(event=inner, rate=rate):
             one = promise(inner)
-            return one and ApproxDP(epsilon=amplified(one.epsilon, rate), delta=rate * one.delta)
+            return one and Kept(amplified(one.epsilon, rate), rate * one.delta)
         case Repeated(event=inner, times=times):
             one = promise(inner)
-            return one and ApproxDP(epsilon=times * one.epsilon, delta=chance_of_any(one.delta, times))
+            return one and Kept(times * one.epsilon, chance_of_any(one.delta, times))
         case Composed(events=inner_events):
             all_of = [promise(inner) for inner in inner_events]
             kept = [one for one in all_of if one is not None]
             if len(kept) < len(all_of):
                 return None
             total = sum((one.epsilon for one in kept), Fraction(0))
-            return ApproxDP(epsilon=total, delta=any_of(one.delta for one in kept))
+            return Kept(total, any_of(one.delta for one in kept))
         case _:
             assert_never(event)
 
