@@ -4,6 +4,7 @@
 |-----------|----------------------------------------------------------|
 | 0         | done                                                     |
 | 1         | the engine or the noise failed; nothing was published    |
+|           | or standard output is closed, full or gone               |
 | 2         | a mistake in what was asked, or a file that cannot be used|
 | 3         | the ledger has less left than this costs                 |
 | 130       | stopped with Ctrl-C                                      |
@@ -48,6 +49,8 @@ _SPELLINGS = (
     (r"\b(unit|epsilon|delta|noise|confidence|threads|population|delimiter)=('[^']*'|[\w.]+)", r"--\1 \2"),
 )
 STOPPED = 130
+_BEFORE = "Nothing was done. Send it to a file or to /dev/null."
+_AFTER = "Files that were asked for, with --out for example, are whole."
 
 
 def run(command: Callable[[], object], *, json: bool) -> int:
@@ -55,6 +58,9 @@ def run(command: Callable[[], object], *, json: bool) -> int:
 
     An error that is none of the package's own passes through: it is a bug, and its traceback helps.
     """
+    if (problem := _unwritable()) is not None:
+        _say({"kind": "OutputError", "message": f"{problem} {_BEFORE}"}, json=json)
+        return 1
     try:
         code = command()
         sys.stdout.flush()
@@ -65,6 +71,13 @@ def run(command: Callable[[], object], *, json: bool) -> int:
         return STOPPED
     except BrokenPipeError:
         _drop_output()
+        return 1
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        words = f"Standard output cannot be written ({error.strerror}). {_AFTER}"
+        _say({"kind": "OutputError", "message": words}, json=json)
         return 1
     except _ClickException as error:
         _say({"kind": "UsageError", "message": error.format_message()}, json=json, context=error.ctx)
@@ -135,8 +148,25 @@ def _say(facts: dict[str, str], *, json: bool, context: Any = None) -> None:
     print("\n".join(lines), file=sys.stderr)
 
 
+def _unwritable() -> str | None:
+    """Return what is wrong with standard output; None if it can be written, as far as can be told."""
+    import os
+
+    if sys.stdout is None:
+        return "Standard output is closed."
+    try:
+        place = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return None  # no file, but an object that keeps what is written
+    try:
+        os.write(place, b"")
+    except OSError as error:
+        return f"Standard output cannot be written ({error.strerror})."
+    return None
+
+
 def _drop_output() -> None:
-    """Send what is still waiting for a closed pipe nowhere, so that the interpreter ends quietly."""
+    """Send what still waits for a closed pipe or a full disk nowhere: then the interpreter ends quietly."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
