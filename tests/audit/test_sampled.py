@@ -93,6 +93,31 @@ def test_whoever_tests_on_the_runs_that_chose_the_witness_errs_too_often() -> No
     assert alarms > allowed(alpha, audits)
 
 
+def test_both_bounds_have_half_of_alpha_and_looks_share_it() -> None:
+    whole = evidence(sampled(laplace(12), 0, 1, trials=1000, confidence=0.9, batch=1000))
+    assert float(whole.p) == pytest.approx(betaincinv(whole.hits[0], 901 - whole.hits[0], 0.05), rel=1e-6)
+    assert float(whole.q) == pytest.approx(betaincinv(whole.hits[1] + 1, 900 - whole.hits[1], 0.95), rel=1e-6)
+    claimed = sampled(laplace(12), 0, 1, trials=1000, confidence=0.9, batch=1000, epsilon=5)
+    last = evidence(claimed)
+    alphas = [0.1 / (look * (look + 1)) for look in range(1, 6)]
+    assert sum(alphas) < 0.1
+    look = [56, 112, 225, 450, 900].index(last.trials)
+    rate = betaincinv(last.hits[0], last.trials - last.hits[0] + 1, alphas[look] / 2)
+    assert float(last.p) == pytest.approx(rate, rel=1e-6)
+
+
+def test_the_pilot_is_a_tenth_and_is_not_counted_again() -> None:
+    calls: list[int] = []
+
+    def run(value: int, n: int) -> Any:
+        calls.append(n)
+        return np.full(n, value if len(calls) <= 2 else 7)  # after the pilot both inputs give 7
+
+    found = evidence(sampled(run, 0, 1, trials=1000, confidence=0.95, batch=1000))
+    assert calls[:2] == [100, 100]
+    assert found.epsilon == 0
+
+
 # Power, each at the stated number of runs of each input, five audits of five
 
 

@@ -227,9 +227,9 @@ def test_endings_are_named() -> None:
     outcomes: Sequence[object] = [None, Raised("ValueError", "no"), 1, float("nan"), "x", Rows()]
     assert [endings.ending(one) for one in outcomes] == [
         "nothing",
-        "ValueError: no",
+        "the error ValueError: no",
         "a number",
         "NaN",
-        "a str",
-        "a rows",
+        "a text",
+        "a table",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from deniable.audit.distributions import Between, Steps
 from deniable.audit.evidence import Evidence
 from deniable.audit.exact import exact
-from deniable.audit.neighbours import Case
+from deniable.audit.neighbours import Case, cases
 from deniable.audit.quadrature import Density
 from deniable.audit.release import Findings, release
 from deniable.audit.sampled import sampled
@@ -23,6 +23,7 @@ __all__ = [
     "Steps",
     "Verdict",
     "Violated",
+    "cases",
     "exact",
     "release",
     "sampled",

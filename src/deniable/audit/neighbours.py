@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _KNOWN = 2
 _HEAVY = 7
 _MOST_GROUPS = 64
+_MOST_KNOWN = 24
 _BEYOND = 10**9
 _GARBLED = ("abc", "1e999", "9e18 microseconds", "", "NaN", "-inf", "0x10", "1,000", "=1+1")
 
@@ -67,9 +68,9 @@ class _Builder:
 
     @property
     def known(self) -> list[Row]:
-        """Rows of as many groups as one unit may have, and some more."""
+        """Rows of far more groups than one unit may have in full."""
         groups = self.query.groups
-        most = 1 if groups is None else 2 * groups.max_groups + 1
+        most = 1 if groups is None else min(4 * groups.max_groups + 4, _MOST_KNOWN)
         return list(self.ground.groups.values())[:most]
 
     @property

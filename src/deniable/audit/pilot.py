@@ -7,8 +7,9 @@ Every set of outputs that `witnesses` proposes competes, and its complement, in 
 | `_bounds`      | how large a bound the test would show if both rates were some standard errors worse |
 | `_refutations` | by how many standard errors the test would refute the claim, if the pilot is right  |
 
-The best by refutation is taken if it stands out from what chance gives the luckiest of thousands of sets;
-else the best by bound. All this decides how much is seen, never whether it is true: the test uses other runs.
+The best by refutation is taken if it stands out from what chance gives the luckiest of thousands of sets, or
+if no bound near the claim is in sight; else the best by bound. All this decides how much is seen, never
+whether it is true: the test uses other runs.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ SEEK = get_args(Seek)
 
 _MOST = 700.0
 _DOUBT = 2.0
+_NEAR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ def choose(pilot: Pilot, aim: Aim) -> Witness:
         bound = max(bound, _best(sweep, aim, _bounds), key=_by_score)
         if aim.claimed:
             refutation = max(refutation, _best(sweep, aim, _refutations), key=_by_score)
-    best = refutation if refutation.score > _luck(sets) else bound
+    near = aim.seek == "epsilon" and bound.score > _NEAR * float(aim.epsilon)
+    best = refutation if aim.claimed and refutation.score > (_luck(sets) if near else -np.inf) else bound
     return Witness(best.event, "second" if best.likelier else "first")
 
 

@@ -3,14 +3,15 @@
 A witness may be any set. How it is found (from the pilot's runs alone) decides how much an audit sees, never
 whether what it says is true.
 
-| module                  | looks at                                                                     |
-|-------------------------|------------------------------------------------------------------------------|
-| numbers lengths endings | values, vectors; sizes; exceptions and silence: features, a number an outcome |
-| bits tables             | floats bit by bit; keys that are there and their numbers: features too        |
-| thresholds intervals    | sets cut by one feature                                                      |
-| histogram               | the best bins of a feature                                                   |
-| support                 | outputs of one input only; repeated outputs by odds                          |
-| classifier              | all coordinates or cells at once                                             |
+| module               | looks at                                                                  |
+|----------------------|---------------------------------------------------------------------------|
+| numbers lengths bits | values and vectors; sizes; floats bit by bit: features, a number each     |
+| tables               | keys that are there, and the numbers beside them                          |
+| thresholds intervals | sets cut by one feature                                                   |
+| histogram            | the best bins of a feature                                                |
+| endings              | exceptions, silence, what is no number                                    |
+| support              | outputs of one input only; repeated outputs by odds                       |
+| classifier           | all coordinates or cells at once                                          |
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _FLOATS = 4
 
 
 def sweeps(pilot: Pilot) -> Iterator[Sweep]:
-    """Yield all sets that are worth a look, many at a time."""
+    """Yield all sets that are worth a look, many at a time; those that are easily said come first."""
+    yield from endings.sweeps(pilot)
+    yield from tables.sweeps(pilot)
     floats = 0
     for feature in _features(pilot):
         first, second = feature.of(pilot.first), feature.of(pilot.second)
@@ -50,7 +53,7 @@ def sweeps(pilot: Pilot) -> Iterator[Sweep]:
 
 
 def _features(pilot: Pilot) -> Iterator[Feature]:
-    for module in (numbers, lengths, endings, tables):
+    for module in (numbers, lengths, tables):
         yield from module.features(pilot)
 
 

@@ -35,7 +35,7 @@ def _matrices(pilot: Pilot) -> Iterator[Matrix]:
     width = max(vector_length(pilot.first), vector_length(pilot.second))
     if 2 <= width <= _MOST_COORDINATES:
         yield lambda outcomes: vectors(outcomes, width)
-    columns = [feature.of for feature in tables.features(pilot)]
+    columns = tables.columns(pilot)
     if len(columns) >= 2:
         yield lambda outcomes: np.column_stack([column(outcomes) for column in columns])
 

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from deniable.audit.outcomes import Outcomes, Raised
-from deniable.audit.witnesses.sets import Feature, Pilot, Reals
+from deniable.audit.outcomes import Outcomes, Raised, Rows
+from deniable.audit.witnesses.sets import Event, Flags, Pilot, Sweep, counted
 
 
-def features(pilot: Pilot) -> Iterator[Feature]:
-    """Yield one feature for each ending, 1 or 0, if there is more than one ending."""
+def sweeps(pilot: Pilot) -> Iterator[Sweep]:
+    """Yield one set for each ending, if there is more than one."""
     seen = dict.fromkeys(ending(one) for side in (pilot.first, pilot.second) for one in _listed(side))
     if len(seen) > 1:
-        for name in seen:
-            yield Feature(f"[the run gave {name}]", _flag(name))
+        yield counted([Event(name, _has(name), f"anything but {name}") for name in seen], pilot)
 
 
 def ending(outcome: object) -> str:
@@ -24,25 +23,29 @@ def ending(outcome: object) -> str:
         case None:
             return "nothing"
         case Raised(kind=kind, message=message):
-            return f"{kind}: {message}"
+            return f"the error {kind}: {message}"
         case float() if outcome != outcome:
             return "NaN"
         case bool() | int() | float():
             return "a number"
+        case Rows():
+            return "a table"
+        case str() | bytes():
+            return "a text"
         case _:
-            return f"a {type(outcome).__name__.lower()}"
+            return "a list"
 
 
-def _flag(name: str) -> Callable[[Outcomes], Reals]:
-    def flag(outcomes: Outcomes) -> Reals:
-        return np.array([float(ending(one) == name) for one in _listed(outcomes)])
-
-    return flag
+def _has(name: str) -> Callable[[Outcomes], Flags]:
+    return lambda outcomes: np.array([ending(one) == name for one in _listed(outcomes)], np.bool_)
 
 
 def _listed(outcomes: Outcomes) -> list[object]:
+    """Return outcomes as a list; of an array only whether they are vectors, numbers or NaN."""
     if not isinstance(outcomes, np.ndarray):
         return outcomes
-    if outcomes.dtype.kind != "f" or outcomes.ndim != 1 or not np.isnan(outcomes).any():
-        return [()] * len(outcomes) if outcomes.ndim == 2 else [0] * len(outcomes)
+    if outcomes.ndim == 2:
+        return [()] * len(outcomes)
+    if outcomes.dtype.kind != "f":
+        return [0] * len(outcomes)
     return [float("nan") if missing else 0.0 for missing in np.isnan(outcomes)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,3 +66,12 @@ class Sweep:
     hits: tuple[Counts, Counts]
     trials: tuple[int, int]
     event: Callable[[int], Event]
+
+
+def counted(events: Sequence[Event], pilot: Pilot) -> Sweep:
+    """Return these sets with their counts in the pilot."""
+    first, second = (
+        np.array([int(event.holds(side).sum()) for event in events], np.int64)
+        for side in (pilot.first, pilot.second)
+    )
+    return Sweep((first, second), pilot.trials, events.__getitem__)

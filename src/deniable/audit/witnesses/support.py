@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.audit.outcomes import Outcomes, Rows
 from deniable.audit.witnesses.histogram import binned
-from deniable.audit.witnesses.sets import Counts, Event, Flags, Pilot, Sweep
+from deniable.audit.witnesses.sets import Counts, Event, Flags, Pilot, Sweep, counted
 
 _LABELS = 254
 
@@ -29,11 +29,7 @@ def sweeps(pilot: Pilot) -> Iterator[Sweep]:
 
     yield binned("output", pilot, bins, len(places) + 1)
     events = [_only(first, second, "first"), _only(second, first, "second")]
-    hits = [
-        np.array([event.holds(side).sum() for event in events], np.int64)
-        for side in (judge.first, judge.second)
-    ]
-    yield Sweep((hits[0], hits[1]), judge.trials, events.__getitem__)
+    yield counted(events, judge)
 
 
 def labels(outcomes: Outcomes) -> list[Hashable]:

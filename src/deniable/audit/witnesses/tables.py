@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 import numpy as np
 
 from deniable.audit.outcomes import Outcomes, Rows
-from deniable.audit.witnesses.sets import Feature, Pilot, Reals
+from deniable.audit.witnesses.sets import Event, Feature, Flags, Pilot, Reals, Sweep, counted
 
 _KEYS = 24
 _NUMBERS = 48
@@ -16,17 +16,34 @@ _NUMBERS = 48
 Cell = tuple[Hashable, int]
 
 
-def features(pilot: Pilot) -> Iterator[Feature]:
-    """Yield whether each key is there, its numbers, and the sum of each column over all keys."""
-    if not any(isinstance(one, Rows) for side in (pilot.first, pilot.second) for one in _listed(side)):
+def sweeps(pilot: Pilot) -> Iterator[Sweep]:
+    """Yield the outputs that have a telling key, and those that have any key which one input never gave."""
+    keys = telling_keys(pilot)
+    if not keys:
         return
-    for key in telling_keys(pilot):
-        yield Feature(f"[{_shown(key)} is in the output]", _there(key))
+    there = [Event(f"{_shown(key)} in the output", _there(key), f"{_shown(key)} not in it") for key in keys]
+    yield counted(there, pilot)
+    fit, judge = pilot.halves()
+    events = []
+    for name, side in (("first", fit.first), ("second", fit.second)):
+        words = f"a key that the {name} input never gave in the pilot"
+        events.append(Event(f"{words} is in the output", _beyond(frozenset(_counted(side))), f"not {words}"))
+    yield counted(events, judge)
+
+
+def features(pilot: Pilot) -> Iterator[Feature]:
+    """Yield the numbers beside keys, and the sum of each column over all keys."""
     names = _names(pilot)
     for key, column in cells(pilot):
         yield Feature(f"{names[column]} of {_shown(key)}", _number(key, column))
     for column, name in enumerate(names):
         yield Feature(f"sum of all {name}", _total(column))
+
+
+def columns(pilot: Pilot) -> list[Callable[[Outcomes], Reals]]:
+    """Return everything about a table that is a number: which keys are there, and what stands beside them."""
+    there = [_there(key) for key in telling_keys(pilot)]
+    return [*(_as_number(flag) for flag in there), *(feature.of for feature in features(pilot))]
 
 
 def telling_keys(pilot: Pilot) -> list[Hashable]:
@@ -57,11 +74,24 @@ def _counted(outcomes: Outcomes) -> Counter[Hashable]:
     return Counter(key for one in _listed(outcomes) if isinstance(one, Rows) for key in one)
 
 
-def _there(key: Hashable) -> Callable[[Outcomes], Reals]:
-    def there(outcomes: Outcomes) -> Reals:
-        return np.array([float(isinstance(one, Rows) and key in one) for one in _listed(outcomes)])
+def _there(key: Hashable) -> Callable[[Outcomes], Flags]:
+    def there(outcomes: Outcomes) -> Flags:
+        return np.array([isinstance(one, Rows) and key in one for one in _listed(outcomes)], np.bool_)
 
     return there
+
+
+def _beyond(known: frozenset[Hashable]) -> Callable[[Outcomes], Flags]:
+    def beyond(outcomes: Outcomes) -> Flags:
+        return np.array(
+            [isinstance(one, Rows) and not known >= one.keys() for one in _listed(outcomes)], np.bool_
+        )
+
+    return beyond
+
+
+def _as_number(flag: Callable[[Outcomes], Flags]) -> Callable[[Outcomes], Reals]:
+    return lambda outcomes: flag(outcomes).astype(np.float64)
 
 
 def _number(key: Hashable, column: int) -> Callable[[Outcomes], Reals]:
