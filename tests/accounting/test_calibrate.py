@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deniable import events
-from deniable.accounting import account, calibrate
+from deniable.accounting import account, calibrate, split
 from deniable.errors import ParameterError
 
 KINDS: list[Any] = [
@@ -154,3 +154,18 @@ def test_odd_sizes_of_epsilon_are_exact_without_a_delta(epsilon: str) -> None:
 def test_an_epsilon_that_needs_noise_beyond_numbers_is_refused_by_name() -> None:
     with pytest.raises(ParameterError, match="^epsilon"):
         calibrate(events.Laplace, epsilon="5e-324", sensitivity=100)
+
+
+def test_a_split_without_delta_says_which_theorems_need_one() -> None:
+    lines = str(split(epsilon=1, queries=7)).splitlines()
+    assert "optimal            epsilon 1/7 each" in lines
+    assert [line.split()[0] for line in lines if line.endswith(" needs a delta")] == [
+        "advanced",
+        "zero-concentrated",
+        "gaussian",
+    ]
+
+
+def test_what_no_noise_keeps_is_refused_in_the_numbers_that_were_given() -> None:
+    with pytest.raises(ParameterError, match="got '5e-324 and 1e-6'"):
+        split(epsilon=5e-324, delta="1e-6", queries=10)

@@ -155,7 +155,8 @@ def _least(task: _Task) -> Calibrated:
         return task.make(near * (1 + _SPARE))
     there = parts(task.found(near))
     tight = pricing.is_closed(there) and not closed.is_alone(there)
-    return task.make(least_noise(task.excess, near, CLOSE if tight else LOOSE))
+    asked = f"{text(task.epsilon)} and {text(task.delta)}"
+    return task.make(least_noise(task.excess, near, CLOSE if tight else LOOSE, asked=asked))
 
 
 def _near(task: _Task, given: Parts) -> Fraction:
@@ -170,7 +171,9 @@ def _near(task: _Task, given: Parts) -> Fraction:
     return min(near, given.epsilon / task.epsilon) if task.epsilon else near
 
 
-def least_noise(excess: Callable[[Fraction], float], start: Fraction, window: float) -> Fraction:
+def least_noise(
+    excess: Callable[[Fraction], float], start: Fraction, window: float, *, asked: str
+) -> Fraction:
     """Return a noise x whose excess is at most 0 and not below -window: secants in ln x.
 
     `excess` is ln(cost / allowed), and falls about as 1/x.
@@ -191,8 +194,8 @@ def least_noise(excess: Callable[[Fraction], float], start: Fraction, window: fl
             break
         point = _next(low, high, window, bisect=tries % 3 == 2)
     if best is None:
-        fix = "No amount of noise was found: ask for a larger epsilon or delta."
-        raise ParameterError("epsilon and delta", text(start), "cannot be kept", fix)
+        fix = "Ask for a larger epsilon or delta."
+        raise ParameterError("epsilon and delta", asked, "are kept by no noise that was found", fix)
     return best
 
 

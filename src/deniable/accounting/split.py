@@ -116,10 +116,10 @@ def split(*, epsilon: Number, delta: Number = 0, queries: int) -> Split:
 
 def _pure(theorem: str, epsilon: Fraction, delta: Fraction, queries: int, window: float) -> Share:
     """Return the largest pure epsilon for each query by one theorem."""
+    if delta == 0 and theorem == "optimal":
+        return Share(theorem, PureDP(epsilon=epsilon / queries))
     if delta == 0:
-        return Share(
-            theorem, PureDP(epsilon=epsilon / queries) if theorem == "optimal" else None, "needs a delta"
-        )
+        return Share(theorem, None, "needs a delta")
 
     def excess(x: Fraction) -> float:
         try:
@@ -129,4 +129,5 @@ def _pure(theorem: str, epsilon: Fraction, delta: Fraction, queries: int, window
         return log_of(cost) - log_of(epsilon)
 
     near = square_root(Fraction(queries), 96)[1] / gaussian.largest_mu(epsilon, delta)
-    return Share(theorem, PureDP(epsilon=1 / least_noise(excess, near, window)))
+    asked = f"{text(epsilon)} and {text(delta)}"
+    return Share(theorem, PureDP(epsilon=1 / least_noise(excess, near, window, asked=asked)))
