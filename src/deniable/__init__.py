@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable import accounting as accounting
+    from deniable import audit as audit
     from deniable import errors as errors
     from deniable import events as events
     from deniable import examples as examples
@@ -58,7 +59,7 @@ _NAMES: dict[str, str] = {
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
 }
-_MODULES = ("accounting", "errors", "events", "examples")
+_MODULES = ("accounting", "audit", "errors", "events", "examples")
 
 __all__ = [
     "ROW",
@@ -74,6 +75,7 @@ __all__ = [
     "account",
     "accounting",
     "advise",
+    "audit",
     "calibrate",
     "count",
     "errors",

@@ -96,7 +96,7 @@ def _mean(
     value = placed(sums / np.maximum(count, one))
     few, many = count - widths[1], count + widths[1]
     known = few > 0
-    few = np.where(known, few, 1)
+    few, many = np.where(known, few, 1), np.where(known, many, 1)
     low_sum, high_sum = sums - widths[0], sums + widths[0]
     low = placed(low_sum / np.where(low_sum < 0, few, many))
     high = placed(high_sum / np.where(high_sum > 0, few, many))
