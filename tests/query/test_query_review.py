@@ -372,7 +372,9 @@ def test_a_ledger_that_moved_is_asked_for(saved: Path, tmp_path: Path) -> None:
     assert review(folder, ledger=moved)["ledger"].verdict == "right"
 
 
-@pytest.mark.parametrize("name", ["../a.ledger", "postgresql://nobody@127.0.0.1:1/x", "/a.ledger", "", "."])
+@pytest.mark.parametrize(
+    "name", ["../a.ledger", "postgresql://nobody@127.0.0.1:1/x", "/a.ledger", "", ".", "a\0b", "9" * 999]
+)
 def test_a_ledger_is_never_looked_for_where_an_edited_record_says(
     saved: Path, tmp_path: Path, name: str
 ) -> None:

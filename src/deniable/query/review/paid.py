@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from deniable.errors import DeniableError
@@ -43,8 +44,9 @@ def _nearby(name: str, folder: Path) -> Path:
     """Return the file of that name. Only a bare name is followed: the record may have been edited."""
     if name == Path(name).name:
         for around in (Path(), folder.parent, folder):
-            if (around / name).is_file():
-                return around / name
+            with suppress(OSError):  # a name that is too long
+                if (around / name).is_file():
+                    return around / name
     raise Unreadable(f"'{name}' is not here: say where it is with --ledger (in Python: ledger=)")
 
 
