@@ -25,7 +25,9 @@ TABLE = pa.table({"person": ["a"], "colour": ["red"]})
 def plan(
     noise: Any, over: Any, *, epsilon: str = "1", delta: str = "0.05", max_groups: int = 3, **outputs: Any
 ) -> Plan:
-    survey = protect(TABLE, unit="person").group_by("colour", max_groups=max_groups, over=over)
+    survey = protect(TABLE, unit="person").group_by(
+        "colour", max_groups=max_groups, over=over, selection="threshold"
+    )
     query = survey.aggregate(**(outputs or {"n": dn.units()}))
     return query.plan(epsilon=epsilon, delta=delta, noise=noise, coverage=False)
 

@@ -72,6 +72,11 @@ class Facts:
     max_keys:   groups of one unit that are looked at at all; None for totals.
     over:       what happens to a unit in more groups: it counts less in each, or is dropped from some.
     threshold:  least noisy number of units with which a group is published (>=); None unless "unknown".
+                By chance: the number of units with which it is published every second time. In rounds: the
+                least noisy number in any round, of units which are in no other group that is left.
+    selection:  how groups are found; None unless "unknown".
+    rounds:     the thresholds of all rounds, in units; () without rounds.
+    certain:    the least number of units with which chance always publishes; None if chance does not choose.
     assumed:    whole sentences about what was taken to be public.
     secure:     False if the noise came from a seed: then nothing is protected.
     composed:   the theorem that prices the noise of all columns together; None for one column alone.
@@ -99,6 +104,9 @@ class Facts:
     when: str | None = None
     secure: bool = True
     composed: Literal["basic", "gaussian", "loss distribution"] | None = None
+    selection: Literal["threshold", "truncated-geometric", "sips"] | None = None
+    rounds: tuple[Fraction, ...] = ()
+    certain: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

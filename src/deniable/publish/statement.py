@@ -190,11 +190,12 @@ def _contribution(facts: Facts) -> list[str]:
 
 def _groups_rule(facts: Facts, one: str, most: int) -> str:
     groups = f"{most:,} group{'' if most == 1 else 's'}"
+    of = " that were found" if facts.selection == "sips" else ""
     match facts.over:
         case "weight":
-            rule = f"A {one} in more than {groups} counts less in each, as much as {groups} in all."
+            rule = f"A {one} in more than {groups}{of} counts less in each, as much as {groups} in all."
         case "drop" | None:
-            rule = f"Each {one} counts in at most {groups}; where there are more, chance decides which."
+            rule = f"Each {one} counts in at most {groups}{of}; where there are more, chance decides which."
         case _:
             assert_never(facts.over)
     if facts.max_keys is not None and facts.max_keys > most:
@@ -230,7 +231,8 @@ def _coverage(facts: Facts) -> list[str]:
             "The share that these bounds left uncounted was not measured: the numbers can fall short of the "
             "whole by more than their intervals."
         ]
-    said = [f"From noisy counts: {facts.coverage.share} of all answers were counted in full."]
+    of = " in the groups that were found" if facts.selection == "sips" else ""
+    said = [f"From noisy counts: {facts.coverage.share} of all answers{of} were counted in full."]
     for groups, share in facts.coverage.would:
         said.append(f"max_groups = {groups:,} would count {share}.")
     return said
@@ -250,14 +252,38 @@ def left_out(facts: Facts) -> list[str]:
             ]
         case "unknown":
             assert least is not None
-            weights = ", counted by these weights and" if facts.over == "weight" else ","
             return [
-                f"A group with fewer than about {least:,} {many} is left out: one is published if its number "
-                f"of {many}{weights} with its noise, is {least:,} or more. How many were left out is not "
-                f"said: that would itself say something."
+                f"Rarely given values are left out: a group with fewer than about {least:,} {many}.",
+                *_found(facts, least),
+                "How many were left out is not said: that would itself say something.",
             ]
         case _:
             assert_never(facts.keys)
+
+
+def _found(facts: Facts, least: int) -> list[str]:
+    """Return the rule by which groups are found."""
+    one, many = nouns(facts.unit)
+    match facts.selection:
+        case None | "threshold":
+            weights = ", counted by these weights and" if facts.over == "weight" else ","
+            return [f"One is published if its number of {many}{weights} with its noise, is {least:,} or more."]
+        case "truncated-geometric":
+            return [
+                f"Chance decides by the number of {many} in it, each counted in at most {facts.max_groups:,} "
+                f"groups: every second group of {least:,} is published, and every group of "
+                f"{facts.certain or least:,} or more."
+            ]
+        case "sips":
+            marks = ", ".join(f"{math.ceil(people):,}" for people in facts.rounds)
+            return [
+                f"Groups are found in {len(facts.rounds)} rounds, before anything else is measured. In each, the "
+                f"{many} in every group that was not found before are counted, with noise; found are those with "
+                f"{marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) in each, so "
+                f"where {many} are in many rare groups, more of them are needed.",
+            ]
+        case other:
+            assert_never(other)
 
 
 def _numbers(facts: Facts) -> list[str]:

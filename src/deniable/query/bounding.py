@@ -25,7 +25,7 @@ What one unit can change, in the order of SQL.
    not. The choice depends on the unit's own groups and on the salt, not on other units or on the order of
    rows. The salt is hashed together with unit and group, and hashed again: combined last, it would only flip
    bits of one fixed order, and some groups of a unit could never be kept together.
-4. `_weighed`, `_saturated`: products in BIGINT where the bound fits, else HUGEINT; sums in HUGEINT, which
+4. `_weighed`, `saturated`: products in BIGINT where the bound fits, else HUGEINT; sums in HUGEINT, which
    2^44 pairs of 2^62 * 2^20 each do not fill. Saturated at +-2^62, which moves two sums no further apart; an
    empty sum is 0.
 """
@@ -51,7 +51,8 @@ class Bounding:
     """One question and its bounds: all that the SQL is made from. Public, but for the salt.
 
     rows: the source. kinds: the DuckDB type of each of its columns. unit: None if every row is its own unit.
-    keyed: declared keys are in the table `KEYS`.
+    keyed: declared keys are in the table `KEYS`. coded: groups were found and numbered: their numbers depend
+    on everybody's rows, so units rank their groups by `code`, a hash of the key, instead.
     """
 
     rows: exp.Query
@@ -62,6 +63,12 @@ class Bounding:
     measures: tuple[Measure, ...]
     contributions: Contributions
     salt: str = field(repr=False)
+    coded: bool = False
+
+    @property
+    def ranked(self) -> tuple[str, ...]:
+        """The columns that stand for the key where a unit's groups are ranked: nobody else may change them."""
+        return ("code",) if self.coded else self.keys
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -265,12 +272,13 @@ def among_least(hashed: str, most: int) -> str:
     return f"COUNT(*) OVER (PARTITION BY unit ORDER BY {hashed} {frame}) <= {most}"
 
 
-def _kept(question: Bounding, most: int) -> str:
-    return among_least(salted(question.keys, f"'{question.salt}'"), most)
+def kept(question: Bounding, most: int) -> str:
+    """Return the condition that a group is among `most` of its unit, chosen by its own groups and the salt."""
+    return among_least(salted(question.ranked, f"'{question.salt}'"), most)
 
 
 def _dropped(question: Bounding) -> exp.Select:
-    return exp.select("*").from_(PAIRS).qualify(_kept(question, question.contributions.groups))
+    return exp.select("*").from_(PAIRS).qualify(kept(question, question.contributions.groups))
 
 
 def _weighted(question: Bounding) -> exp.Select:
@@ -278,7 +286,7 @@ def _weighted(question: Bounding) -> exp.Select:
     most = question.contributions.max_keys
     few = exp.select(f"{PAIRS}.*", "m").from_(PAIRS).join(WIDTHS, using="unit").where(f"m <= {most}")
     many = exp.select(f"{PAIRS}.*", f"{most} AS m").from_(PAIRS).join(WIDTHS, using="unit")
-    many = many.where(f"{WIDTHS}.m > {most}").qualify(_kept(question, most))
+    many = many.where(f"{WIDTHS}.m > {most}").qualify(kept(question, most))
     return exp.select("*").from_(few.union(many, distinct=False).subquery("kept")).join(WEIGHTS, using="m")
 
 
@@ -300,9 +308,9 @@ def _weighed(place: int, measure: Measure, question: Bounding, weighted: bool) -
 def _by_group(question: Bounding, sums: Sequence[exp.Expression], rows: exp.Select) -> exp.Select:
     found = exp.select(*question.keys).from_(rows.subquery("kept"))
     for name, number in zip(question.names, sums, strict=True):
-        found = found.select(_named(_saturated(number), name))
+        found = found.select(_named(saturated(number), name))
     return found.group_by(*question.keys) if question.groups else found
 
 
-def _saturated(number: exp.Expression) -> exp.Expression:
+def saturated(number: exp.Expression) -> exp.Expression:
     return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, COALESCE(:number, 0))) AS BIGINT)", number=number)

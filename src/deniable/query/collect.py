@@ -63,25 +63,62 @@ def collect(
     """
     if unit is None and coverage is not None:
         raise ParameterError("coverage", coverage, "needs a unit column", "Each row is in one group.")
-    question = Bounding(
-        rows=rows,
-        kinds=_kinds(engine, rows),
+    question = asked(
+        engine,
+        rows,
         unit=unit,
-        groups=tuple(groups),
+        groups=groups,
         keyed=keys is not None,
-        measures=tuple(measures),
+        measures=measures,
         contributions=contributions,
-        salt=f"{bits.integer(_SALT_BITS):032x}",
+        bits=bits,
     )
     if keys is not None:
         _declare(engine, keys, question)
     if unit is None:
-        found, classes = bounding.per_row(question), None
-    else:
-        classes = _prepare(engine, question, coverage)
-        found = bounding.answer(question)
-    answer = bounding.in_full(question, found) if question.keyed else found
-    return Sealed(engine.stream(answer), classes)
+        found = bounding.per_row(question)
+        return Sealed(engine.stream(bounding.in_full(question, found) if question.keyed else found), None)
+    engine.execute(temporary(bounding.PAIRS, bounding.pairs(question)))
+    return cut_down(engine, question, coverage)
+
+
+def asked(
+    engine: Engine,
+    rows: exp.Query,
+    *,
+    unit: str | None,
+    groups: Sequence[str],
+    keyed: bool,
+    measures: Sequence[Measure],
+    contributions: Contributions,
+    bits: Bits,
+) -> Bounding:
+    """Return the question that SQL is made from, with a fresh salt; no row is read."""
+    return Bounding(
+        rows=rows,
+        kinds=_kinds(engine, rows),
+        unit=unit,
+        groups=tuple(groups),
+        keyed=keyed,
+        measures=tuple(measures),
+        contributions=contributions,
+        salt=f"{bits.integer(_SALT_BITS):032x}",
+    )
+
+
+def cut_down(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> Sealed:
+    """Return the integers of a question whose pairs are there: units are cut down and summed by group."""
+    classes = _prepare(engine, question, coverage)
+    found = bounding.answer(question)
+    return Sealed(engine.stream(bounding.in_full(question, found) if question.keyed else found), classes)
+
+
+def weighed(engine: Engine, weights: Sequence[int]) -> exp.Create:
+    """Return the statement that makes the table of weights w of a unit in m groups."""
+    import pyarrow as pa
+
+    table = pa.table({"m": pa.array(range(len(weights)), pa.int64()), "w": pa.array(weights, pa.int64())})
+    return temporary(bounding.WEIGHTS, exp.select("m", "w").from_(engine.view(table)))
 
 
 def _kinds(engine: Engine, rows: exp.Query) -> dict[str, str]:
@@ -103,24 +140,19 @@ def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
     names = [f"g{i}" for i in range(len(question.groups))]
     placed = keys.rename_columns(names).append_column("place", pa.array(range(len(keys)), pa.int64()))
     declared = bounding.declared(question.groups, question.kinds, engine.view(placed))
-    engine.execute(_table(bounding.KEYS, declared))
+    engine.execute(temporary(bounding.KEYS, declared))
     if engine.stream(bounding.repeated(len(names))).read_all().num_rows:
         problem = "must differ where their columns hold them"
         raise ParameterError("keys", ", ".join(question.groups), problem, "Leave out one of the equal keys.")
 
 
 def _prepare(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> tuple[int, ...] | None:
-    """Read the source into the temporary tables; return how many units are in each class."""
-    import pyarrow as pa
-
-    engine.execute(_table(bounding.PAIRS, bounding.pairs(question)))
+    """Make the tables that pairs are cut down with; return how many units are in each class."""
     weighted = question.contributions.over == "weight" and bool(question.groups)
     if weighted or coverage is not None:
-        engine.execute(_table(bounding.WIDTHS, bounding.widths()))
+        engine.execute(temporary(bounding.WIDTHS, bounding.widths()))
     if weighted:
-        weights = weight_table(question.contributions)
-        table = pa.table({"m": pa.array(range(len(weights)), pa.int64()), "w": pa.array(weights, pa.int64())})
-        engine.execute(_table(bounding.WEIGHTS, exp.select("m", "w").from_(engine.view(table))))
+        engine.execute(weighed(engine, weight_table(question.contributions)))
     return None if coverage is None else _classes(engine, question.contributions.max_keys, coverage)
 
 
@@ -132,7 +164,7 @@ def _classes(engine: Engine, max_keys: int, ends: Sequence[int]) -> tuple[int, .
     return tuple(counts)
 
 
-def _table(name: str, query: exp.Select) -> exp.Create:
+def temporary(name: str, query: exp.Select) -> exp.Create:
     """Return the statement that makes a temporary table of a query's rows."""
     return exp.Create(
         this=exp.to_table(name),

@@ -1,6 +1,6 @@
 """A plan: what a query will publish, with how much noise and at what price. Made from public facts alone.
 
-`make` checks the budget, prices the query with each kind of noise that may serve, and keeps the one whose
+`make` checks the budget, prices the query in each way that may serve (`choosing`), and keeps the one whose
 intervals are narrower. A plan is a value: it prints, it is saved, and `release` carries it out.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from deniable import accounting
 from deniable.bits import Bits
@@ -22,17 +23,22 @@ from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish.statement import nouns
 from deniable.query import wording
 from deniable.query.aggregates import Aggregate
+from deniable.query.choosing import Way, others, priced, ways
 from deniable.query.coverage import classes
 from deniable.query.measures import Contributions, Measure, Total, Units
-from deniable.query.pricing import Noise, Price, price
+from deniable.query.pricing import Noise, Price
 from deniable.query.release import Release
 from deniable.query.run import carried_out
 from deniable.query.saving import written_whole
 from deniable.query.schema import Type
+from deniable.selection.geometric import TruncatedGeometric
+from deniable.selection.sips import Rounds
+from deniable.selection.thresholds import Threshold
 
 if TYPE_CHECKING:
     from deniable.accounting import Account
     from deniable.events import Event
+    from deniable.events.choices import Rule
     from deniable.publish.facts import Facts
     from deniable.query.question import Query
 
@@ -99,8 +105,44 @@ class Plan:
 
     @property
     def threshold(self) -> Fraction | None:
-        """A group is published if its noisy number of units is at least this; None if keys are declared."""
+        """About how many units a group needs to be published (`Price.people`); None if keys are declared."""
         return self.price.people
+
+    @property
+    def selection(self) -> Rule | None:
+        """How groups are found; None if they are declared, or there are none."""
+        match self.price.found:
+            case None:
+                return None
+            case Threshold():
+                return "threshold"
+            case TruncatedGeometric():
+                return "truncated-geometric"
+            case Rounds():
+                return "sips"
+            case other:
+                assert_never(other)
+
+    @property
+    def alternatives(self) -> tuple[Plan, ...]:
+        """The same query for the same price, its groups found in the other ways; those that can be priced."""
+        groups, found = self.query.groups, []
+        if groups is None or self.selection is None:
+            return ()
+        for other in others(groups, self.selection):
+            with suppress(ParameterError):
+                found.append(
+                    make(
+                        replace(self.query, groups=other),
+                        epsilon=self.epsilon,
+                        delta=self.delta,
+                        confidence=self.confidence,
+                        noise="auto",
+                        coverage=self.classes is not None,
+                        allow_large_delta=True,
+                    )
+                )
+        return tuple(found)
 
     def release(
         self,
@@ -143,22 +185,24 @@ def make(
     coverage: bool,
     allow_large_delta: bool,
 ) -> Plan:
-    """Return the plan with the narrower intervals among the kinds of noise that may serve.
+    """Return the plan with the narrower intervals among the ways that may serve.
 
     Raises:  ParameterError: an argument is out of range; a delta is needed, or too large.
     """
     spend = _epsilon(epsilon)
     risk = _delta(query, delta, noise, allow_large_delta=allow_large_delta)
     sure = _confidence(confidence)
-    plans, refused = [], []
-    for kind in _kinds(noise, risk):
-        try:
-            plans.append(_priced(query, kind, spend, risk, sure, coverage=coverage))
-        except ParameterError as error:
-            refused.append(error)
-    if not plans:
-        raise refused[0]
-    return min(plans, key=_width)
+    refused = []
+    for preferred in ways(query, _noise(noise), delta=risk):
+        plans = []
+        for way in preferred:
+            try:
+                plans.append(_priced(query, way, spend, risk, sure, coverage=coverage))
+            except ParameterError as error:
+                refused.append(error)
+        if plans:
+            return min(plans, key=_width)
+    raise refused[0]
 
 
 def unknown(query: Query) -> bool:
@@ -182,8 +226,7 @@ def _confidence(value: object) -> Fraction:
 
 
 def _delta(query: Query, value: object, noise: str, *, allow_large_delta: bool) -> Fraction:
-    if noise not in ("auto", *get_args(Noise)):
-        raise ParameterError("noise", noise, "is not known", "Write 'auto', 'laplace' or 'gaussian'.")
+    _noise(noise)
     number = probability(value, "delta")
     if number == 0 and unknown(query):
         problem = "cannot be 0 when groups are found in the data: a group of one person would give them away"
@@ -208,23 +251,32 @@ def _check_population(query: Query, value: object, delta: Fraction, *, allow_lar
     raise ParameterError("delta", value, problem, fix)
 
 
-def _kinds(noise: str, delta: Fraction) -> list[Noise]:
-    if noise == "auto":
-        return ["laplace", "gaussian"] if delta else ["laplace"]
-    return ["laplace" if noise == "laplace" else "gaussian"]
+def _noise(noise: str) -> Noise | Literal["auto"]:
+    match noise:
+        case "auto" | "laplace" | "gaussian":
+            return noise
+        case _:
+            raise ParameterError("noise", noise, "is not known", "Write 'auto', 'laplace' or 'gaussian'.")
 
 
 def _priced(
-    query: Query, kind: Noise, epsilon: Fraction, delta: Fraction, confidence: Fraction, *, coverage: bool
+    query: Query, way: Way, epsilon: Fraction, delta: Fraction, confidence: Fraction, *, coverage: bool
 ) -> Plan:
+    rule, kind = way
     contributions = bounded(query, kind)
-    measures, outputs = measured(query, contributions.one)
+    measures, outputs = measured(query, contributions.one, selected=rule == "threshold")
     wanted = coverage and _worth_asking(query, contributions)
-    bought = price(
-        measures, contributions, epsilon=epsilon, delta=delta, unknown=unknown(query), coverage=wanted
+    bought = priced(
+        rule,
+        measures,
+        contributions,
+        epsilon=epsilon,
+        delta=delta,
+        coverage=wanted,
+        share=None if query.groups is None else query.groups.share,
     )
     if wanted and _drowned(query, bought, confidence):
-        return _priced(query, kind, epsilon, delta, confidence, coverage=False)
+        return _priced(query, way, epsilon, delta, confidence, coverage=False)
     ends = classes(contributions.max_keys) if wanted else None
     return Plan(query, epsilon, delta, confidence, bought, outputs, ends)
 
@@ -240,13 +292,13 @@ def bounded(query: Query, kind: Noise) -> Contributions:
     return Contributions(groups.over, norm, min(groups.max_groups, most), most, one)
 
 
-def measured(query: Query, one: int) -> tuple[list[Measure], tuple[Output, ...]]:
+def measured(query: Query, one: int, *, selected: bool) -> tuple[list[Measure], tuple[Output, ...]]:
     """Return the distinct measures, and where each output finds its own.
 
-    Unknown groups are selected by their number of units, which is measured whether it is asked for or not;
-    an output of units is the same noisy number.
+    Groups that are selected by their number of units have it measured whether it is asked for or not; an
+    output of units is the same noisy number.
     """
-    places: dict[Measure, int] = {Units(): 0} if unknown(query) else {}
+    places: dict[Measure, int] = {Units(): 0} if selected else {}
     outputs = []
     for name, aggregate in query.outputs:
         parts = aggregate.measures(

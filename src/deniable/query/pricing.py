@@ -11,7 +11,7 @@ Proof that `Price.events` describe what is done, and cost no more than epsilon a
    These are the sensitivities of the events, and the noise of each column is independent of all else.
 2. Unknown keys: the threshold costs its mass b (`events.Selection`), proved in `selection.thresholds`
    beside noise of any (epsilon, a): together (epsilon, 1 - (1 - a)(1 - b)).
-3. `_verified` asks `accounting.within` about the very events that the plan stores, noise, histogram and
+3. `verified` asks `accounting.within` about the very events that the plan stores, noise, histogram and
    threshold as one composition. If they are not proved to cost (epsilon, delta), nothing is returned.
 
 The parts of delta for noise and for the threshold come from a few public shares (`_Asked.splits`): those
@@ -34,17 +34,21 @@ from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
 from deniable.query import multiplier
 from deniable.query.measures import Contributions, Measure, Total, Units, weight_table
+from deniable.selection.geometric import TruncatedGeometric
+from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold, least_threshold
 
 Noise = Literal["laplace", "gaussian"]
 Composed = Literal["basic", "gaussian", "loss distribution"]
 NoiseEvent = events.DiscreteLaplace | events.DiscreteGaussian
 Sampler = DiscreteLaplace | DiscreteGaussian
+Found = Threshold | TruncatedGeometric | Rounds
+"""How groups are found: by their noisy number of units, by chance, or in rounds before the columns."""
 
 Split = tuple[Fraction, "Price"]
 """How much of delta the threshold may use, and the price that comes of it."""
 
-_COVERAGE_SHARE = Fraction(1, 50)
+COVERAGE_SHARE = Fraction(1, 50)
 _HALF = Fraction(1, 2)
 _LAPLACE_SPLITS = (Fraction(0), Fraction(1, 10), _HALF)
 _GAUSSIAN_SPLITS = (_HALF, Fraction(3, 4))
@@ -82,13 +86,21 @@ class Noisy:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What is measured, with how much noise, and what that costs."""
+    """What is measured, with how much noise, and what that costs.
+
+    found: how groups are found in the data; None if they are declared, or there are none.
+    """
 
     contributions: Contributions
     measured: tuple[Noisy, ...]
     coverage: NoiseEvent | None
-    threshold: Threshold | None
+    found: Found | None
     guarantee: PureDP | ApproxDP
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The threshold of the noisy number of units, if groups are found by that alone."""
+        return self.found if isinstance(self.found, Threshold) else None
 
     @property
     def noise(self) -> Noise:
@@ -97,8 +109,9 @@ class Price:
 
     @property
     def noises(self) -> tuple[NoiseEvent, ...]:
-        """All noise: that of the columns in their order, then that of the histogram if there is one."""
-        columns = tuple(noisy.event for noisy in self.measured)
+        """All noise: of the rounds, of the columns in their order, then of the histogram if there is one."""
+        rounds = self.found.noises if isinstance(self.found, Rounds) else ()
+        columns = (*rounds, *(noisy.event for noisy in self.measured))
         return columns if self.coverage is None else (*columns, self.coverage)
 
     @property
@@ -122,16 +135,39 @@ class Price:
 
     @property
     def events(self) -> tuple[events.Event, ...]:
-        """Everything that is done with private data: all noise, then the threshold."""
-        done: list[events.Event] = list(self.noises)
-        if self.threshold is not None:
-            done.append(events.Selection(delta=self.threshold.delta, rule="threshold"))
-        return tuple(done)
+        """Everything that is done with private data, in its order; a threshold comes after its noise."""
+        columns = tuple(noisy.event for noisy in self.measured)
+        noise = columns if self.coverage is None else (*columns, self.coverage)
+        match self.found:
+            case None:
+                return noise
+            case Threshold():
+                return (*noise, events.Selection(delta=self.found.delta, rule="threshold"))
+            case TruncatedGeometric():
+                return (self.found.event, *noise)
+            case Rounds():
+                return (*self.found.events, *noise)
+            case other:
+                assert_never(other)
 
     @property
     def people(self) -> Fraction | None:
-        """The threshold in units (people, say): a group is published if its noisy number is at least this."""
-        return None if self.threshold is None else Fraction(self.threshold.least, self.contributions.one)
+        """About how many units (people, say) a group needs to be published; None if none are needed.
+
+        By threshold: at least this noisy number. In rounds: at least this noisy number of units, each in no
+        other group that was left to the last round. By chance: published every second time with so many.
+        """
+        match self.found:
+            case None:
+                return None
+            case Threshold():
+                return Fraction(self.found.least, self.contributions.one)
+            case TruncatedGeometric():
+                return Fraction(self.found.half)
+            case Rounds():
+                return self.found.people
+            case other:
+                assert_never(other)
 
 
 def price(
@@ -156,7 +192,7 @@ def price(
         bought = asked.with_the_rest(split)
     else:
         bought = asked.price(asked.noise(delta), None)
-    return _verified(bought, epsilon, delta)
+    return verified(bought, epsilon, delta)
 
 
 def step(measure: Measure, contributions: Contributions) -> Fraction:
@@ -195,7 +231,7 @@ def budget_shares(measures: int, *, coverage: bool) -> list[Fraction]:
     """Return the part of the budget (of epsilon, or of mu^2) of each column; the histogram's is the last."""
     if not coverage:
         return [Fraction(1, measures)] * measures
-    return [(1 - _COVERAGE_SHARE) / measures] * measures + [_COVERAGE_SHARE]
+    return [(1 - COVERAGE_SHARE) / measures] * measures + [COVERAGE_SHARE]
 
 
 def group_weights(contributions: Contributions) -> list[int]:
@@ -261,7 +297,7 @@ class _Asked:
     def split(self, share: Fraction) -> Split:
         """Return the price with that share of delta for the noise, and the rest for the threshold."""
         mass = (1 - share) * self.delta
-        rest = _beside(mass, self.delta)
+        rest = beside(mass, self.delta)
         noise = self.noise(rest)
         return mass, self.price(noise, self._threshold(noise, mass))
 
@@ -277,7 +313,7 @@ class _Asked:
             if found.threshold.delta >= (1 - _CRUMBS) * mass:
                 break
             mass = found.threshold.delta
-            noise = self.noise(_beside(mass, self.delta))
+            noise = self.noise(beside(mass, self.delta))
             if noise == found.noises:
                 break
             found = self.price(noise, self._threshold(noise, mass))
@@ -291,7 +327,7 @@ class _Asked:
         return accounting.within(noise, epsilon=self.epsilon)
 
 
-def _beside(mass: Fraction, delta: Fraction) -> Fraction:
+def beside(mass: Fraction, delta: Fraction) -> Fraction:
     """Return the a with 1 - (1 - a)(1 - mass) = delta."""
     return 1 - (1 - delta) / (1 - mass)
 
@@ -303,7 +339,7 @@ def _size(split: Split) -> Fraction:
     return found.measured[0].scale * max(Fraction(1), found.people)
 
 
-def _verified(bought: Price, epsilon: Fraction, delta: Fraction) -> Price:
+def verified(bought: Price, epsilon: Fraction, delta: Fraction) -> Price:
     if not accounting.within(bought.events, epsilon=epsilon, delta=delta):
         fix = "Give them with fewer digits, for example epsilon=1 and delta='1e-8'."
         given = f"epsilon {float(epsilon):.6g}, delta {float(delta):.6g}"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from deniable.bits import Bits
 from deniable.errors import ParameterError
 from deniable.exact import Number
 from deniable.query.aggregates import Aggregate
+from deniable.query.choosing import Selection
 from deniable.query.hints import hint
 from deniable.query.plan import Plan, make
 from deniable.query.release import Release
@@ -35,6 +37,7 @@ class Groups:
     """A survey cut into groups; `aggregate` says what to publish of each.
 
     keys: the declared groups, one row each, in order; None if groups are found in the data.
+    selection: how they are found. share: the part of the budget for that; None: as the way has it.
     """
 
     survey: Survey
@@ -44,6 +47,8 @@ class Groups:
     over: Literal["weight", "drop"]
     max_keys: int
     keys: pa.Table | None
+    selection: Selection = "auto"
+    share: Fraction | None = None
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
         """Ask these things of each group: `aggregate(people=dn.units(), spend=dn.sum(...))`."""

@@ -7,8 +7,10 @@ What holds here, and where.
    declared groups that nobody is in have entries too, of 0. Two outputs that share a measure share its
    noisy column, and so cost once.
 3. A found group is published if and only if its noisy number of units is at least the threshold
-   (`_selected`), in the same integers that the plan decided on. The noise of its other columns is drawn only
-   if it is: their noise is independent, so what is not published need not be drawn.
+   (`_selected`), in the same integers that the plan decided on; or if chance shows it (`_by_chance`); or if one
+   of the rounds showed it (`_searched`), each of which draws noise for every group that is left. The noise
+   of its other columns is drawn only if it is published: their noise is independent, so what is not published
+   need not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
 5. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +30,16 @@ from numpy.typing import NDArray
 from deniable.bits import Bits, SystemBits
 from deniable.engines.unseen import unseen
 from deniable.errors import ParameterError
+from deniable.query.measures import Units
 from deniable.query.outputs import columns
 from deniable.query.payment import paid
 from deniable.query.pricing import Sampler, sampler
 from deniable.query.release import Release
 from deniable.query.schema import Type
 from deniable.query.sealed import Sealed
+from deniable.selection.geometric import TruncatedGeometric
+from deniable.selection.sips import Round, Rounds
+from deniable.selection.thresholds import Threshold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,22 +94,68 @@ def carried_out(
 
 def _read(plan: Plan, engine: DuckDB, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
     """Return the published table and the noisy histogram of groups."""
+    rounds = plan.price.found
+    sealed = (
+        _searched(plan, rounds, engine, bits)
+        if isinstance(rounds, Rounds)
+        else _collected(plan, engine, bits)
+    )
+    table = _published(plan, _noisy(plan, sealed, bits))
+    return table, _histogram(plan, sealed, bits)
+
+
+def _collected(plan: Plan, engine: DuckDB, bits: Bits) -> Sealed:
+    """Return the integers of every group; if chance chooses among them, their whole units come first."""
     from deniable.query.collect import collect
 
     survey, groups = plan.query.survey, plan.query.groups
-    sealed = collect(
+    chosen = [Units()] if isinstance(plan.price.found, TruncatedGeometric) else []
+    return collect(
         engine,
         survey.rows(engine, _needed(plan)),
         unit=survey.unit,
-        groups=() if groups is None else tuple(column.name for column in groups.columns),
+        groups=_names(plan),
         keys=None if groups is None else groups.keys,
-        measures=[noisy.measure for noisy in plan.price.measured],
+        measures=[*chosen, *(noisy.measure for noisy in plan.price.measured)],
         contributions=plan.price.contributions,
         bits=bits,
         coverage=plan.classes,
     )
-    table = _published(plan, _noisy(plan, sealed, bits))
-    return table, _histogram(plan, sealed, bits)
+
+
+def _searched(plan: Plan, rounds: Rounds, engine: DuckDB, bits: Bits) -> Sealed:
+    """Return the integers of the groups that were found, round after round."""
+    from deniable.query.collect import asked
+    from deniable.query.rounds import Search
+
+    question = asked(
+        engine,
+        plan.query.survey.rows(engine, _needed(plan)),
+        unit=plan.query.survey.unit,
+        groups=_names(plan),
+        keyed=False,
+        measures=[noisy.measure for noisy in plan.price.measured],
+        contributions=plan.price.contributions,
+        bits=bits,
+    )
+    search = Search(engine, question)
+    for one in rounds.rounds:
+        search.show(_shown(search.counts(one.weights), one, bits))
+    return search.measured(plan.classes)
+
+
+def _shown(sealed: Sealed, one: Round, bits: Bits) -> Integers:
+    """Return the numbers of the groups that a round shows; each group gets noise of its own."""
+    places = [np.empty(0, np.int64)]
+    for batch in sealed.batches():
+        numbers, (counts,) = _halves(batch, 1)
+        places.append(numbers.column(0).to_numpy()[one.keep(counts, bits=bits)])
+    return np.concatenate(places)
+
+
+def _names(plan: Plan) -> tuple[str, ...]:
+    groups = plan.query.groups
+    return () if groups is None else tuple(column.name for column in groups.columns)
 
 
 def _check_purpose(purpose: object) -> None:
@@ -134,19 +186,25 @@ def _needed(plan: Plan) -> list[str]:
 def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:
     """Return the groups to publish with noise on every number, batch by batch."""
     samplers = [sampler(noisy.event) for noisy in plan.price.measured]
+    measures = len(samplers) + isinstance(plan.price.found, TruncatedGeometric)
     kept: list[pa.RecordBatch] = []
     numbers: list[list[Integers]] = [[] for _ in samplers]
     for batch in sealed.batches():
-        keys, counts = _halves(batch, len(samplers))
-        if plan.price.threshold is None:
-            found = _add_noise(counts, samplers, bits)
-        else:
-            keys, found = _selected(keys, counts, samplers, plan.price.threshold.least, bits)
+        keys, counts = _halves(batch, measures)
+        match plan.price.found:
+            case None | Rounds():
+                found = _add_noise(counts, samplers, bits)
+            case Threshold() as threshold:
+                keys, found = _selected(keys, counts, samplers, threshold.least, bits)
+            case TruncatedGeometric() as rule:
+                keys, found = _by_chance(keys, counts, samplers, rule, plan.price.contributions.one, bits)
+            case other:
+                assert_never(other)
         kept.append(keys)
         for column, values in zip(numbers, found, strict=True):
             column.append(values)
     return _Noisy(
-        _joined(kept, sealed, len(samplers)),
+        _joined(kept, sealed, measures),
         [np.concatenate([np.empty(0, np.int64), *column]) for column in numbers],
     )
 
@@ -165,6 +223,19 @@ def _selected(
     places = np.flatnonzero(units >= least)
     others = [count[places] for count in counts[1:]]
     return keys.take(places), [units[places], *_add_noise(others, samplers[1:], bits)]
+
+
+def _by_chance(
+    keys: Any,
+    counts: Sequence[Integers],
+    samplers: Sequence[Sampler],
+    rule: TruncatedGeometric,
+    one: int,
+    bits: Bits,
+) -> tuple[Any, list[Integers]]:
+    """Keep the groups that the rule shows for their units, the first column, in steps of 1/one of a unit."""
+    places = np.flatnonzero(rule.keep(counts[0] // one, bits=bits))
+    return keys.take(places), _add_noise([count[places] for count in counts[1:]], samplers, bits)
 
 
 def _halves(batch: pa.RecordBatch, measures: int) -> tuple[pa.RecordBatch, list[Integers]]:
@@ -186,14 +257,13 @@ def _published(plan: Plan, noisy: _Noisy) -> pa.Table:
     """Return the table as it is published: keys under their names, then every output with its interval."""
     import pyarrow as pa
 
-    groups = plan.query.groups
-    names = [] if groups is None else [column.name for column in groups.columns]
+    names = list(_names(plan))
     arrays = list(noisy.keys.columns)
     for name, values in columns(plan, noisy.numbers):
         names.append(name)
         arrays.append(pa.array(values))
     table = pa.table(arrays, names=names)
-    if plan.price.threshold is None or groups is None:
+    if plan.price.found is None:
         return table
     order = [(plan.outputs[0].name, "descending")]
     order += [(name, "ascending") for name in names[: noisy.keys.num_columns]]

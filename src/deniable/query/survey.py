@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from sqlglot import exp
 
 from deniable.errors import ParameterError, SourceError
-from deniable.exact import whole
+from deniable.exact import Number, whole
 from deniable.guarantees import Neighbours
 from deniable.ledger import Ledger
 from deniable.query import keys as declared_keys
 from deniable.query.aggregates import Aggregate
+from deniable.query.choosing import Selection, checked
 from deniable.query.expressions import Expression, parse_condition, parse_value
 from deniable.query.hints import hint
 from deniable.query.question import Groups, Query, asked
@@ -93,8 +94,9 @@ class Survey:
         max_groups: int | None = None,
         over: Literal["weight", "drop"] | None = None,
         keys: object = None,
-        selection: Literal["auto", "threshold"] = "auto",
+        selection: Selection = "auto",
         max_keys: int = 100,
+        share: Number | None = None,
     ) -> Groups:
         """Ask for one line for each value (or combination of values) of the columns.
 
@@ -102,23 +104,28 @@ class Survey:
                  over: what happens to a unit in more: it counts less in each ("weight"), or not at all in
                  some, by chance ("drop"). "drop" for max_groups=1 and "weight" above, when omitted.
                  keys: the groups to publish, all of them; found in the data when omitted.
-                 selection: how groups that were found are kept private: by a threshold.
+                 selection: how groups are found: by a "threshold" on their noisy number of units; by chance
+                 ("truncated-geometric", with over="drop"); in rounds, before anything else is measured
+                 ("sips"). "auto" is "sips" for max_groups above 2.
                  max_keys: groups of one unit that are looked at at all.
+                 share: the part of the budget that finds groups, if that is paid apart ("sips": of the
+                 squared budget, 0.68 when omitted; "truncated-geometric": of epsilon).
+        Raises:  ParameterError: an argument is wrong, or contradicts another.
         """
         found = self._keys(columns)
         most, looked = self._limits(max_groups, max_keys)
-        if over not in (None, "weight", "drop"):
-            raise ParameterError("over", over, "must say what happens", "Write 'weight' or 'drop'.")
-        if selection not in ("auto", "threshold"):
-            raise ParameterError("selection", selection, "is not known", "Write 'auto' or 'threshold'.")
+        part = checked(selection, over, share, keyed=keys is not None, per_row=self.unit is None)
+        dropped = most == 1 or selection == "truncated-geometric"
         return Groups(
             survey=self,
             columns=found,
             max_groups=most,
             max_groups_given=max_groups is not None,
-            over=over or ("drop" if most == 1 else "weight"),
+            over=over or ("drop" if dropped else "weight"),
             max_keys=looked,
             keys=None if keys is None else declared_keys.declared(keys, found),
+            selection=selection,
+            share=part,
         )
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:

@@ -14,6 +14,8 @@ from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
 from deniable.query.measures import Total
 from deniable.query.pricing import Noisy, Price, sampler
+from deniable.selection.geometric import TruncatedGeometric
+from deniable.selection.sips import Rounds
 
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
@@ -24,7 +26,7 @@ VERSION = 2
 
 def facts(plan: Plan) -> Facts:
     """Return everything public that a statement of the plan's release says."""
-    query, groups = plan.query, plan.query.groups
+    query, groups, found = plan.query, plan.query.groups, plan.price.found
     keys = "none" if groups is None else "unknown" if groups.keys is None else "public"
     return Facts(
         unit=query.survey.unit or "row",
@@ -44,6 +46,9 @@ def facts(plan: Plan) -> Facts:
         steps=tuple(str(step) for step in query.survey.steps),
         assumed=query.survey.source.assumed,
         composed=plan.price.composed,
+        selection=plan.selection,
+        rounds=tuple(one.people for one in found.rounds) if isinstance(found, Rounds) else (),
+        certain=found.certain if isinstance(found, TruncatedGeometric) else None,
     )
 
 

@@ -41,6 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import accounting, events
+from deniable.accounting.powers import any_of
 from deniable.bits import Bits
 from deniable.brackets import square_root
 from deniable.errors import ParameterError
@@ -103,6 +104,43 @@ class Round:
         return kept
 
 
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """All rounds, in their order."""
+
+    rounds: tuple[Round, ...]
+
+    @property
+    def noises(self) -> tuple[events.DiscreteGaussian, ...]:
+        """The noise of each round."""
+        return tuple(one.noise for one in self.rounds)
+
+    @property
+    def events(self) -> tuple[events.Event, ...]:
+        """What the rounds do to private data, in their order."""
+        return tuple(event for one in self.rounds for event in one.events)
+
+    @property
+    def delta(self) -> Fraction:
+        """At least the probability that a group which one unit is alone in is shown by any round."""
+        return any_of(one.threshold.delta for one in self.rounds)
+
+    @property
+    def people(self) -> Fraction:
+        """The least of the thresholds, in units each of which is in this group alone."""
+        return min(one.people for one in self.rounds)
+
+
+def thresholded(noises: Sequence[events.DiscreteGaussian], masses: Sequence[Fraction]) -> Rounds:
+    """Return the rounds of this noise, each with the least threshold that its mass allows.
+
+    Args:    noises: of sensitivity ONE, its coordinates being the max_keys of a round.
+             masses: what each threshold may cost in delta, above 0 and below 1.
+    Raises:  ParameterError: a mass is out of range. ValueError: noise of another sensitivity.
+    """
+    return Rounds(tuple(_thresholded(noise, mass) for noise, mass in zip(noises, masses, strict=True)))
+
+
 def schedule(
     *, multiplier: Number, mass: Number, shares: Sequence[Number], max_keys: int
 ) -> tuple[Round, ...]:
@@ -123,8 +161,8 @@ def schedule(
         raise ParameterError("shares", text(together), "must add up to at most 1", fix)
     if not risk < 1:
         raise ParameterError("mass", mass, "must be below 1", "Give for example '1e-8'.")
-    weights = _weights(whole(max_keys, "max_keys", at_least=1, at_most=1 << 20))
-    return tuple(_round(weights, spread, risk * part / together, part) for part in parts)
+    looked = whole(max_keys, "max_keys", at_least=1, at_most=1 << 20)
+    return tuple(_round(looked, spread, risk * part / together, part) for part in parts)
 
 
 def fitted(*, epsilon: Number, delta: Number, shares: Sequence[Number], max_keys: int) -> tuple[Round, ...]:
@@ -146,15 +184,22 @@ def fitted(*, epsilon: Number, delta: Number, shares: Sequence[Number], max_keys
     raise ParameterError("epsilon", text(target), "is out of reach of Gaussian noise", fix)
 
 
-def _round(weights: tuple[int, ...], spread: Fraction, mass: Fraction, share: Fraction) -> Round:
+def _thresholded(noise: events.DiscreteGaussian, mass: Fraction) -> Round:
+    if noise.sensitivity != ONE:
+        raise ValueError("a unit changes a round by ONE")
+    weights = _weights(noise.coordinates)
+    return Round(weights, noise, least_threshold(_sampler(noise.sigma), weights[1:], delta=mass))
+
+
+def _round(max_keys: int, spread: Fraction, mass: Fraction, share: Fraction) -> Round:
     sigma = _sigma(ONE * spread, share)
     if not sigma <= _LARGEST_SIGMA:
         fix = "Raise epsilon, or the share of this round."
         raise ParameterError("multiplier", text(spread), "needs more noise than 64-bit integers hold", fix)
-    noise = events.DiscreteGaussian(sigma=sigma, sensitivity=ONE, coordinates=len(weights) - 1)
-    return Round(weights, noise, least_threshold(_sampler(sigma), weights[1:], delta=mass))
+    return _thresholded(events.DiscreteGaussian(sigma=sigma, sensitivity=ONE, coordinates=max_keys), mass)
 
 
+@lru_cache(maxsize=16)
 def _weights(max_keys: int) -> tuple[int, ...]:
     """Return W[0 .. max_keys]: the largest with m W[m]**2 <= ONE**2; W[0] is used by nobody."""
     return ONE, *(isqrt(ONE * ONE // m) for m in range(1, max_keys + 1))

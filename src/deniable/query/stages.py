@@ -1,0 +1,127 @@
+"""Price a release that first finds its groups and then measures them: in rounds, or by chance.
+
+| found    | the budget is                      | parts                                                       |
+|----------|------------------------------------|-------------------------------------------------------------|
+| in rounds| mu^2, all noise being Gaussian     | 2 % histogram; of the rest `share` for the rounds           |
+| by chance| epsilon, then the columns' own kind| `share` for the groups; of the rest 2 % for the histogram   |
+
+The columns get what is left in equal parts. `share` is `ROUNDS_SHARE` for rounds and that of one column by
+chance, unless it is given. Half of delta is for finding groups, the rest for noise, which by chance needs none
+of it if it is Laplace's. All of this follows from public facts, before data are read.
+
+Proof that `Price.events` describe what `run` does, and cost no more than epsilon and delta.
+1. Rounds: what they show costs no more than the events of all rounds, one after the other; they are fixed
+   beforehand, and so is their number (proof in `selection.sips`; the SQL is that of `query.rounds`).
+   By chance: the groups shown cost `TruncatedGeometric.event` (proof in `selection.geometric`), each unit
+   counting in at most `contributions.groups` groups, by 1 (`Contributions` with over="drop", in whole units).
+2. What was shown, S, is public. For every S, the columns are a table with one entry for each group in S,
+   whoever is in it. With the rows of one more unit, column i moves by at most contributions.l1(measure_i), and
+   by at most contributions.l2(measure_i) in length: the proof in `measures` holds for whatever groups a unit
+   is in, so also for those of its groups that are in S (rounds), or for those of its at most max_groups kept
+   groups that are in S (chance). The histogram counts a unit in one class, as `one`.
+3. So given S the columns and the histogram are noise of fixed kinds and scales on vectors of fixed
+   sensitivities: their events. S changes which vectors, and nothing else.
+4. Mechanisms that are so dominated, each chosen after the outcomes of those before, are dominated by all the
+   events together (Zhu, Dong, Wang 2022, theorem 10), which is what `pricing.verified` asks `accounting.within`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from deniable.guarantees import ApproxDP
+from deniable.query import multiplier
+from deniable.query.measures import Contributions, Measure
+from deniable.query.pricing import COVERAGE_SHARE, NoiseEvent, Noisy, Price, beside, step, verified
+from deniable.selection import sips
+from deniable.selection.geometric import TruncatedGeometric
+
+ROUNDS_SHARE = Fraction(68, 100)
+"""The part of the squared budget for rounds that served well on ten million skewed visits."""
+
+_HALF = Fraction(1, 2)
+
+
+def in_rounds(
+    measures: Sequence[Measure],
+    contributions: Contributions,
+    *,
+    epsilon: Fraction,
+    delta: Fraction,
+    coverage: bool,
+    share: Fraction | None,
+) -> Price:
+    """Return the least noise with which rounds and all measures together cost (epsilon, delta).
+
+    Args:    contributions: norm "l2". coverage: a histogram of the groups shown of a unit is bought too.
+             share: the part of mu^2, but for the histogram's, that goes to the rounds; above 0 and below 1.
+    Raises:  ParameterError: epsilon is too small for 64-bit integers, or delta is 0.
+    """
+    whole = 1 - COVERAGE_SHARE * coverage
+    first = whole * (ROUNDS_SHARE if share is None else share)
+    shares = [first * part for part in sips.SHARES]
+    shares += _equal(whole - first, len(measures)) + [COVERAGE_SHARE] * coverage
+    moves = [sips.ONE] * len(sips.SHARES)
+    moves += [contributions.l2(measure) for measure in measures] + [contributions.one] * coverage
+    mass = delta * _HALF
+    noise: Sequence[NoiseEvent] = multiplier.gaussian(
+        moves, shares, contributions.max_keys, epsilon=epsilon, delta=beside(mass, delta)
+    )
+    rounds = len(sips.SHARES)
+    found = sips.thresholded(noise[:rounds], [mass * part for part in sips.SHARES])
+    return _bought(measures, contributions, found, noise[rounds:], epsilon, delta)
+
+
+def by_chance(
+    measures: Sequence[Measure],
+    contributions: Contributions,
+    *,
+    epsilon: Fraction,
+    delta: Fraction,
+    coverage: bool,
+    share: Fraction | None,
+) -> Price:
+    """Return the least noise with which the truncated geometric rule and all measures cost (epsilon, delta).
+
+    Args:    contributions: over="drop"; either norm. share: the part of epsilon for the rule; above 0, below 1.
+    Raises:  ParameterError: epsilon is too small for 64-bit integers, or for so many groups of one unit.
+    """
+    first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)
+    rest = epsilon - first
+    shares = _equal(1 - COVERAGE_SHARE * coverage, len(measures)) + [COVERAGE_SHARE] * coverage
+    one = [contributions.one] * coverage
+    noise: Sequence[NoiseEvent]
+    if contributions.norm == "l1":
+        mass = delta
+        moves = [contributions.l1(measure) for measure in measures] + one
+        noise = multiplier.laplace(moves, shares, epsilon=rest, delta=Fraction(0))
+    else:
+        mass = delta * _HALF
+        moves = [contributions.l2(measure) for measure in measures] + one
+        left = beside(mass, delta)
+        noise = multiplier.gaussian(moves, shares, contributions.groups, epsilon=rest, delta=left)
+    found = TruncatedGeometric(epsilon=first, delta=mass, max_groups=contributions.groups)
+    return _bought(measures, contributions, found, noise, epsilon, delta)
+
+
+def _equal(whole: Fraction, columns: int) -> list[Fraction]:
+    return [whole / columns] * columns
+
+
+def _bought(
+    measures: Sequence[Measure],
+    contributions: Contributions,
+    found: TruncatedGeometric | sips.Rounds,
+    noise: Sequence[NoiseEvent],
+    epsilon: Fraction,
+    delta: Fraction,
+) -> Price:
+    """Put together what was found; noise beyond that of the measures is the histogram's."""
+    columns = tuple(
+        Noisy(measure, event, step(measure, contributions))
+        for measure, event in zip(measures, noise, strict=False)
+    )
+    coverage = noise[-1] if len(noise) > len(measures) else None
+    guarantee = ApproxDP(epsilon=epsilon, delta=delta)
+    return verified(Price(contributions, columns, coverage, found, guarantee), epsilon, delta)
