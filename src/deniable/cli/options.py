@@ -30,6 +30,8 @@ class Options:
     group_by: Many = None
     max_groups: Number = None
     over: Text = None
+    selection: Text = None
+    share: Text = None
     max_keys: Number = None
     keys: Text = None
     units: Flag = False

@@ -93,14 +93,17 @@ def _groups(options: Options, survey: Survey) -> Groups | None:
     if not options.group_by:
         for option, value in (("max_groups", options.max_groups), ("max_keys", options.max_keys)):
             _only_with_groups(option, value)
-        _only_with_groups("over", options.over)
+        for option, words in (("over", options.over), ("selection", options.selection)):
+            _only_with_groups(option, words)
+        _only_with_groups("share", options.share)
         _only_with_groups("keys", options.keys)
         return None
     from deniable.cli.keys import read_keys
 
     columns = [survey.schema.find(name, "group_by") for name in options.group_by]
     over: Any = options.over
-    given: dict[str, Any] = {} if options.max_keys is None else {"max_keys": options.max_keys}
+    named = {"max_keys": options.max_keys, "selection": options.selection, "share": options.share}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     return survey.group_by(
         *options.group_by,
         max_groups=options.max_groups,

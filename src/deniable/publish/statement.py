@@ -252,36 +252,35 @@ def left_out(facts: Facts) -> list[str]:
             ]
         case "unknown":
             assert least is not None
+            rule = _found(facts, least)
             return [
-                f"Rarely given values are left out: a group with fewer than about {least:,} {many}.",
-                *_found(facts, least),
-                "How many were left out is not said: that would itself say something.",
+                f"Rarely given values are not published. A group with fewer than about {least:,} {many} is "
+                f"left out: {rule} How many were left out is not said: that would itself say something.",
             ]
         case _:
             assert_never(facts.keys)
 
 
-def _found(facts: Facts, least: int) -> list[str]:
-    """Return the rule by which groups are found."""
+def _found(facts: Facts, least: int) -> str:
+    """Return the rule by which groups are found, the end of a sentence."""
     one, many = nouns(facts.unit)
     match facts.selection:
         case None | "threshold":
             weights = ", counted by these weights and" if facts.over == "weight" else ","
-            return [f"One is published if its number of {many}{weights} with its noise, is {least:,} or more."]
+            return f"one is published if its number of {many}{weights} with its noise, is {least:,} or more."
         case "truncated-geometric":
-            return [
-                f"Chance decides by the number of {many} in it, each counted in at most {facts.max_groups:,} "
-                f"groups: every second group of {least:,} is published, and every group of "
-                f"{facts.certain or least:,} or more."
-            ]
+            return (
+                f"chance decides by the number of {many} who count in it. Of groups of {least:,} every "
+                f"second is published, of {facts.certain or least:,} or more every one."
+            )
         case "sips":
             marks = ", ".join(f"{math.ceil(people):,}" for people in facts.rounds)
-            return [
-                f"Groups are found in {len(facts.rounds)} rounds, before anything else is measured. In each, the "
-                f"{many} in every group that was not found before are counted, with noise; found are those with "
-                f"{marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) in each, so "
-                f"where {many} are in many rare groups, more of them are needed.",
-            ]
+            return (
+                f"groups are found in {len(facts.rounds)} rounds, before anything else is measured. In each, "
+                f"the {many} in every group that was not found before are counted, with noise; found are "
+                f"those with {marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) in "
+                f"each: groups of {many} who are in many rare groups need more of them."
+            )
         case other:
             assert_never(other)
 

@@ -67,7 +67,7 @@ class Bounding:
 
     @property
     def ranked(self) -> tuple[str, ...]:
-        """The columns that stand for the key where a unit's groups are ranked: nobody else may change them."""
+        """The columns that a unit's groups are ranked by: nobody else may change them."""
         return ("code",) if self.coded else self.keys
 
     @property
@@ -273,7 +273,7 @@ def among_least(hashed: str, most: int) -> str:
 
 
 def kept(question: Bounding, most: int) -> str:
-    """Return the condition that a group is among `most` of its unit, chosen by its own groups and the salt."""
+    """Return the condition that a group is among `most` of its unit, by its own groups and the salt."""
     return among_least(salted(question.ranked, f"'{question.salt}'"), most)
 
 

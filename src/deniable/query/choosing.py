@@ -1,11 +1,11 @@
-"""How groups are found in the data: which ways there are, and which one "auto" takes. From public facts alone.
+"""How groups are found in the data: which ways there are, and which one "auto" takes. Public facts decide.
 
-| way                   | what happens                                       | noise  | "auto" takes it             |
-|-----------------------|----------------------------------------------------|--------|-----------------------------|
-| "threshold"           | units are counted, with noise; published with it   | any    | for max_groups 1 and 2      |
-| "truncated-geometric" | chance decides by the number of units; `over="drop"`| any   | never                       |
-| "sips"                | rounds of weighted counts, then only the groups    | normal | above 2, unless the noise   |
-|                       | that they showed are measured                      |        | must be Laplace's           |
+| way                   | what happens                                     | "auto" takes it              |
+|-----------------------|--------------------------------------------------|------------------------------|
+| "threshold"           | units are counted, with noise; published with it | for max_groups 1 and 2       |
+| "truncated-geometric" | chance decides by the number of units; over="drop"| never                       |
+| "sips"                | rounds of weighted counts, Gaussian noise; then  | above 2, unless noise must be|
+|                       | only what they showed is measured                | Laplace's                    |
 
 With "sips" a unit spends nothing on groups that are not published, which is worth more the more groups a unit
 is in. If no noise of 64 bits serves for "sips", "auto" takes the threshold.

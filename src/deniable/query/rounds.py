@@ -1,12 +1,12 @@
 """Find groups in rounds on an engine, then measure those that were found.
 
-| table       | a row for each          | columns                                                             |
-|-------------|-------------------------|---------------------------------------------------------------------|
-| `FOUND`     | group in the data       | place (its number), code (a hash of its key), g0, g1, ...           |
-| `NUMBERED`  | (unit, group)           | unit, place, then the bounded integers v0, v1, ... of `bounding`    |
-| `SHOWN`     | group that was shown    | place                                                               |
-| `REST`      | (unit, group) not shown | unit, place                                                         |
-| `WIDTHS`    | unit, in one round      | m, the number of its groups in `REST`; w, what it counts in each    |
+| table      | a row for each          | columns                                                            |
+|------------|-------------------------|--------------------------------------------------------------------|
+| `FOUND`    | group in the data       | place (its number), code (a hash of its key), g0, g1, ...          |
+| `NUMBERED` | (unit, group)           | unit, place, then the bounded integers v0, v1, ... of `bounding`   |
+| `SHOWN`    | group that was shown    | place                                                              |
+| `REST`     | (unit, group) not shown | unit, place                                                        |
+| `WIDTHS`   | unit, in one round      | m, the number of its groups in `REST`; w, what it counts in each   |
 
 The source is read once (`Search`). Keys become whole numbers, so that rounds compare numbers.
 
@@ -34,8 +34,8 @@ from sqlglot import exp
 
 from deniable.query import bounding
 from deniable.query.bounding import KEYS, PAIRS, WEIGHTS, WIDTHS, Bounding
-from deniable.query.measures import Units
 from deniable.query.collect import Engine, cut_down, temporary, weighed
+from deniable.query.measures import Units
 from deniable.query.rounding import sql
 from deniable.query.sealed import Sealed
 
@@ -88,7 +88,7 @@ class Search:
         """Return the bounded, un-noised integers of every group that was shown; see `collect`."""
         question = replace(self._question, keyed=True, coded=True)
         self._engine.execute(temporary(KEYS, shown(self._question.keys)))
-        self._engine.execute(temporary(PAIRS, of_shown(question)))
+        self._engine.execute(temporary(PAIRS, of_shown()))
         return cut_down(self._engine, question, coverage)
 
 
@@ -96,7 +96,9 @@ def found(keys: Sequence[str]) -> exp.Select:
     """Return the groups in `PAIRS`, numbered."""
     distinct = exp.select(*keys).distinct().from_(PAIRS)
     code = f"HASH({', '.join(keys)}) AS code"
-    return exp.select(f"CAST(ROW_NUMBER() OVER () AS {_NUMBER}) AS place", code, *keys).from_(distinct.subquery("distinct_keys"))
+    return exp.select(f"CAST(ROW_NUMBER() OVER () AS {_NUMBER}) AS place", code, *keys).from_(
+        distinct.subquery("distinct_keys")
+    )
 
 
 def numbered(question: Bounding) -> exp.Select:
@@ -135,6 +137,6 @@ def shown(keys: Sequence[str]) -> exp.Select:
     return exp.select("place", "code", *keys).from_(FOUND).join(SHOWN, using="place")
 
 
-def of_shown(question: Bounding) -> exp.Select:
+def of_shown() -> exp.Select:
     """Return the pairs of groups that were shown, with the code that they are ranked by."""
     return exp.select(f"{NUMBERED}.*", "code").from_(NUMBERED).join(KEYS, using="place")

@@ -7,10 +7,10 @@ What holds here, and where.
    declared groups that nobody is in have entries too, of 0. Two outputs that share a measure share its
    noisy column, and so cost once.
 3. A found group is published if and only if its noisy number of units is at least the threshold
-   (`_selected`), in the same integers that the plan decided on; or if chance shows it (`_by_chance`); or if one
-   of the rounds showed it (`_searched`), each of which draws noise for every group that is left. The noise
-   of its other columns is drawn only if it is published: their noise is independent, so what is not published
-   need not be drawn.
+   (`_selected`), in the same integers that the plan decided on; or if chance shows it (`_by_chance`); or if
+   one of the rounds showed it (`_searched`), each of which draws noise for every group left. The noise of its
+   other columns is drawn only if it is published: their noise is independent, so what is not published need
+   not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
 5. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).

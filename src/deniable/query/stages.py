@@ -1,28 +1,28 @@
 """Price a release that first finds its groups and then measures them: in rounds, or by chance.
 
-| found    | the budget is                      | parts                                                       |
-|----------|------------------------------------|-------------------------------------------------------------|
-| in rounds| mu^2, all noise being Gaussian     | 2 % histogram; of the rest `share` for the rounds           |
-| by chance| epsilon, then the columns' own kind| `share` for the groups; of the rest 2 % for the histogram   |
+| found     | the budget                           | its parts                                              |
+|-----------|--------------------------------------|--------------------------------------------------------|
+| in rounds | mu^2, all noise being Gaussian       | 2 % for the histogram; of the rest `share` for rounds  |
+| by chance | epsilon, then that of the noise kind | `share` for groups; of the rest 2 % for the histogram  |
 
-The columns get what is left in equal parts. `share` is `ROUNDS_SHARE` for rounds and that of one column by
-chance, unless it is given. Half of delta is for finding groups, the rest for noise, which by chance needs none
-of it if it is Laplace's. All of this follows from public facts, before data are read.
+The columns get what is left in equal parts. `share` is `ROUNDS_SHARE` for rounds, and that of one column by
+chance, unless it is given. Half of delta is for finding groups, the rest for noise; by chance, Laplace noise
+needs none of it. All of this follows from public facts, before data are read.
 
 Proof that `Price.events` describe what `run` does, and cost no more than epsilon and delta.
 1. Rounds: what they show costs no more than the events of all rounds, one after the other; they are fixed
    beforehand, and so is their number (proof in `selection.sips`; the SQL is that of `query.rounds`).
    By chance: the groups shown cost `TruncatedGeometric.event` (proof in `selection.geometric`), each unit
-   counting in at most `contributions.groups` groups, by 1 (`Contributions` with over="drop", in whole units).
+   counting in at most `contributions.groups` groups, by 1 (over="drop", in whole units).
 2. What was shown, S, is public. For every S, the columns are a table with one entry for each group in S,
-   whoever is in it. With the rows of one more unit, column i moves by at most contributions.l1(measure_i), and
-   by at most contributions.l2(measure_i) in length: the proof in `measures` holds for whatever groups a unit
-   is in, so also for those of its groups that are in S (rounds), or for those of its at most max_groups kept
-   groups that are in S (chance). The histogram counts a unit in one class, as `one`.
+   whoever is in it. With the rows of one more unit, column i moves by at most contributions.l1(measure_i),
+   and by at most contributions.l2(measure_i) in length: the proof in `measures` holds for whatever groups a
+   unit is in, so also for those of its groups that are in S (rounds), or for those of its at most max_groups
+   kept groups that are in S (chance). The histogram counts a unit in one class, as `one`.
 3. So given S the columns and the histogram are noise of fixed kinds and scales on vectors of fixed
    sensitivities: their events. S changes which vectors, and nothing else.
 4. Mechanisms that are so dominated, each chosen after the outcomes of those before, are dominated by all the
-   events together (Zhu, Dong, Wang 2022, theorem 10), which is what `pricing.verified` asks `accounting.within`.
+   events together (Zhu, Dong, Wang 2022, theorem 10): what `pricing.verified` asks `accounting.within`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def in_rounds(
     moves = [sips.ONE] * len(sips.SHARES)
     moves += [contributions.l2(measure) for measure in measures] + [contributions.one] * coverage
     mass = delta * _HALF
-    noise: Sequence[NoiseEvent] = multiplier.gaussian(
+    noise = multiplier.gaussian(
         moves, shares, contributions.max_keys, epsilon=epsilon, delta=beside(mass, delta)
     )
     rounds = len(sips.SHARES)
@@ -84,7 +84,7 @@ def by_chance(
 ) -> Price:
     """Return the least noise with which the truncated geometric rule and all measures cost (epsilon, delta).
 
-    Args:    contributions: over="drop"; either norm. share: the part of epsilon for the rule; above 0, below 1.
+    Args:    contributions: over="drop"; either norm. share: the part of epsilon for the rule.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or for so many groups of one unit.
     """
     first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)

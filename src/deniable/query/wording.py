@@ -16,12 +16,14 @@ from deniable.query.measures import Total
 from deniable.query.pricing import Noisy, Price, sampler
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
+from deniable.selection.thresholds import Threshold
 
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
 
-VERSION = 2
-"""1 rounded long numbers to twelve digits and did not say how many groups were declared."""
+VERSION = 3
+"""1 rounded long numbers to twelve digits and did not say how many groups were declared.
+2 knew one way to find groups, a threshold."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -89,7 +91,8 @@ def described(plan: Plan) -> str:
     one, _ = nouns(query.survey.unit or "row")
     heading = f"Plan for {query.survey.source.label}: nothing has been read"
     lines = [heading, *(f"  {name:<11} {said}" for name, said in _entries(plan, one))]
-    return "\n".join([*lines, "", *_table(plan), "", *_notes(plan)]).rstrip()
+    parts = [lines, _table(plan), alternatives(plan), _notes(plan)]
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
@@ -106,7 +109,11 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
     if groups is not None:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
         most = plan.price.contributions.max_keys
-        entries.append(("max_keys", f"{most:,}: no more groups of one {one} are looked at"))
+        entries.append(("max_keys", f"{most:,}: of a {one} in more groups, so many by chance are looked at"))
+    if any(output.aggregate.max_rows is not None for output in plan.outputs):
+        entries.append(
+            ("max_rows", f"of a {one} with more rows in a group, so many count; sums shrink alike")
+        )
     if plan.price.coverage is not None:
         share = "epsilon" if plan.noise == "laplace" else "the squared budget"
         entries.append(("coverage", f"how much was counted in full is measured too, for 2 % of {share}"))
@@ -119,15 +126,31 @@ def _total(plan: Plan) -> str:
     epsilon = odds.epsilon_text(account.epsilon(delta=plan.guarantee.delta))
     if not plan.guarantee.delta:
         return f"epsilon {epsilon}"
-    if plan.price.threshold is None:
-        return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}"
-    least = odds.short(odds.rounded_up(plan.price.threshold.delta, 4))
-    return f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}; the threshold alone {least}"
+    both = f"epsilon {epsilon} with delta {text(plan.guarantee.delta)}"
+    found = plan.price.found
+    match found:
+        case None:
+            return both
+        case Threshold():
+            return f"{both}; the threshold alone {_short(found.delta)}"
+        case Rounds():
+            return f"{both}; the thresholds alone {_short(found.delta)}"
+        case TruncatedGeometric():
+            return (
+                f"{both}; the choice of groups alone {_short(found.epsilon)} with delta {_short(found.delta)}"
+            )
+        case other:
+            assert_never(other)
+
+
+def _short(number: Fraction) -> str:
+    return odds.short(odds.rounded_up(number, 4))
 
 
 def _composed(price: Price) -> str:
     """Return how the noise of all columns is priced together."""
-    columns = f"{len(price.noises)} noisy columns"
+    rounds = len(price.found.rounds) if isinstance(price.found, Rounds) else 0
+    columns = f"{rounds} rounds, " * bool(rounds) + f"{len(price.noises) - rounds} noisy columns"
     match price.composed:
         case "basic" | None:
             return f"{columns}, by adding their epsilons (basic composition)"
@@ -149,7 +172,15 @@ def _groups(plan: Plan) -> str:
     assert plan.threshold is not None
     _, many = nouns(plan.query.survey.unit or "row")
     people = odds.short(odds.rounded_up(plan.threshold, 6))
-    return f"{names}: found; published if the noisy number of {many} is at least {people}"
+    match plan.selection:
+        case None | "threshold":
+            return f"{names}: found; published if the noisy number of {many} is at least {people}"
+        case "truncated-geometric":
+            return f"{names}: found; chance decides, of groups of {people} {many} every second is published"
+        case "sips":
+            return f"{names}: found in rounds, each before it is measured; about {people} {many} are needed"
+        case other:
+            assert_never(other)
 
 
 def _bound(plan: Plan, one: str) -> str:
@@ -157,8 +188,9 @@ def _bound(plan: Plan, one: str) -> str:
     assert groups is not None
     given = "" if groups.max_groups_given else " (not given)"
     rule = "counts less in each" if groups.over == "weight" else "is left out of some, by chance"
+    of = " that were found" if plan.selection == "sips" else ""
     most = plan.price.contributions.max_groups
-    return f"{most:,}{given}: a {one} in more groups {rule}"
+    return f"{most:,}{given}: a {one} in more groups{of} {rule}"
 
 
 def _table(plan: Plan) -> list[str]:
@@ -172,6 +204,30 @@ def _table(plan: Plan) -> list[str]:
     return [
         f"  {row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}"
         for row in rows
+    ]
+
+
+def alternatives(plan: Plan) -> list[str]:
+    """Return a line for each way to find groups: this one, marked, then the others for the same price."""
+    others = plan.alternatives
+    if not others:
+        return []
+    _, many = nouns(plan.query.survey.unit or "row")
+    names = [output.name for output in plan.outputs]
+    rows = [("", "selection", "noise", f"{many} needed", *names)]
+    for mark, one in [("*", plan), *((" ", other) for other in others)]:
+        assert one.threshold is not None
+        assert one.selection is not None
+        needed = f"about {odds.short(odds.rounded_up(one.threshold, 3))}"
+        scales = [odds.short(_column(one, output).scale) for output in one.outputs]
+        rows.append((mark, one.selection, one.noise, needed, *scales))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = [
+        "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows
+    ]
+    return [
+        "Other ways to find groups, with their noise scales (* is this plan):",
+        *(line.rstrip() for line in lines),
     ]
 
 
@@ -216,7 +272,11 @@ def record(plan: Plan) -> dict[str, Any]:
         "guarantee": {"epsilon": written(plan.guarantee.epsilon), "delta": written(plan.guarantee.delta)},
         "noise": plan.noise,
         "composed": told.composed,
+        "selection": told.selection,
+        "share": None if groups is None or groups.share is None else written(groups.share),
         "threshold": None if plan.threshold is None else written(plan.threshold),
+        "rounds": [written(people) for people in told.rounds],
+        "certain": told.certain,
         "coverage": None if plan.classes is None else list(plan.classes),
         "columns": [
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
