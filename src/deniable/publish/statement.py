@@ -278,8 +278,8 @@ def _found(facts: Facts, least: int) -> str:
             return (
                 f"groups are found in {len(facts.rounds)} rounds, before anything else is measured. In each, "
                 f"the {many} in every group that was not found before are counted, with noise; found are "
-                f"those with {marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) in "
-                f"each: groups of {many} who are in many rare groups need more of them."
+                f"those with {marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) "
+                f"in each: groups of {many} who are in many rare groups need more of them."
             )
         case other:
             assert_never(other)

@@ -33,7 +33,7 @@ from fractions import Fraction
 from deniable.guarantees import ApproxDP
 from deniable.query import multiplier
 from deniable.query.measures import Contributions, Measure
-from deniable.query.pricing import COVERAGE_SHARE, NoiseEvent, Noisy, Price, beside, step, verified
+from deniable.query.pricing import NoiseEvent, Noisy, Price, beside, budget_shares, step, verified
 from deniable.selection import sips
 from deniable.selection.geometric import TruncatedGeometric
 
@@ -58,10 +58,7 @@ def in_rounds(
              share: the part of mu^2, but for the histogram's, that goes to the rounds; above 0 and below 1.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or delta is 0.
     """
-    whole = 1 - COVERAGE_SHARE * coverage
-    first = whole * (ROUNDS_SHARE if share is None else share)
-    shares = [first * part for part in sips.SHARES]
-    shares += _equal(whole - first, len(measures)) + [COVERAGE_SHARE] * coverage
+    shares = shares_in_rounds(len(measures), coverage=coverage, share=share)
     moves = [sips.ONE] * len(sips.SHARES)
     moves += [contributions.l2(measure) for measure in measures] + [contributions.one] * coverage
     mass = delta * _HALF
@@ -89,7 +86,7 @@ def by_chance(
     """
     first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)
     rest = epsilon - first
-    shares = _equal(1 - COVERAGE_SHARE * coverage, len(measures)) + [COVERAGE_SHARE] * coverage
+    shares = budget_shares(len(measures), coverage=coverage)
     one = [contributions.one] * coverage
     noise: Sequence[NoiseEvent]
     if contributions.norm == "l1":
@@ -105,8 +102,12 @@ def by_chance(
     return _bought(measures, contributions, found, noise, epsilon, delta)
 
 
-def _equal(whole: Fraction, columns: int) -> list[Fraction]:
-    return [whole / columns] * columns
+def shares_in_rounds(measures: int, *, coverage: bool, share: Fraction | None) -> list[Fraction]:
+    """Return the part of mu^2 of each round, of each column, and of the histogram, which is the last."""
+    *columns, rest = [*budget_shares(measures, coverage=coverage), Fraction(0)][: measures + 1]
+    first = ROUNDS_SHARE if share is None else share
+    rounds = [(1 - rest) * first * part for part in sips.SHARES]
+    return rounds + [(1 - first) * column for column in columns] + [rest] * coverage
 
 
 def _bought(

@@ -187,7 +187,7 @@ def fitted(*, epsilon: Number, delta: Number, shares: Sequence[Number], max_keys
 def _thresholded(noise: events.DiscreteGaussian, mass: Fraction) -> Round:
     if noise.sensitivity != ONE:
         raise ValueError("a unit changes a round by ONE")
-    weights = _weights(noise.coordinates)
+    weights = weights_of(noise.coordinates)
     return Round(weights, noise, least_threshold(_sampler(noise.sigma), weights[1:], delta=mass))
 
 
@@ -200,7 +200,7 @@ def _round(max_keys: int, spread: Fraction, mass: Fraction, share: Fraction) -> 
 
 
 @lru_cache(maxsize=16)
-def _weights(max_keys: int) -> tuple[int, ...]:
+def weights_of(max_keys: int) -> tuple[int, ...]:
     """Return W[0 .. max_keys]: the largest with m W[m]**2 <= ONE**2; W[0] is used by nobody."""
     return ONE, *(isqrt(ONE * ONE // m) for m in range(1, max_keys + 1))
 

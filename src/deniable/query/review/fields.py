@@ -74,6 +74,10 @@ class Fields:
             raise self.wrong(name, f"is none of {', '.join(choices)}")
         return value
 
+    def choice_or_none(self, name: str, *choices: str) -> str | None:
+        """Return one of these texts, or None for null."""
+        return None if self._value(name) is None else self.choice(name, *choices)
+
     def inside(self, name: str) -> Fields:
         """Return an object."""
         return _object(self._value(name), self, name, "")

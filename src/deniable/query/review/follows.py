@@ -11,12 +11,13 @@ from fractions import Fraction
 
 from deniable import events
 from deniable.brackets import square_root
-from deniable.errors import DeniableError
 from deniable.query.coverage import classes
-from deniable.query.measures import Units
 from deniable.query.plan import Plan
-from deniable.query.pricing import NoiseEvent, Price, budget_shares, group_weights, sampler
-from deniable.selection.thresholds import least_threshold
+from deniable.query.pricing import NoiseEvent, Price, budget_shares
+from deniable.query.review import selected
+from deniable.query.stages import shares_in_rounds
+from deniable.selection import sips
+from deniable.selection.sips import Rounds
 
 _ROUNDED = Fraction(1, 1 << 15)
 
@@ -31,10 +32,10 @@ def problems(plan: Plan) -> Iterator[str]:
             yield f"{name}: the event's sensitivity is {event.sensitivity}, but one unit can change {moved}"
         if isinstance(event, events.DiscreteGaussian) and event.coordinates != touched:
             yield f"{name}: the event counts {event.coordinates} entries of a unit, but {touched} can change"
-    yield from _shares(price, names)
+    yield from _shares(price, names, None if plan.query.groups is None else plan.query.groups.share)
     if plan.classes is not None and plan.classes != classes(price.contributions.max_keys):
         yield "the classes of the histogram are not those of max_keys"
-    yield from _threshold(price)
+    yield from selected.problems(price)
 
 
 def _promise(plan: Plan) -> Iterator[str]:
@@ -51,22 +52,31 @@ def _names(plan: Plan) -> list[str]:
     for output in plan.outputs:
         for place in output.parts:
             named.setdefault(place, output.name)
-    columns = [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
+    rounds = plan.price.found.rounds if isinstance(plan.price.found, Rounds) else ()
+    columns = [f"round {place}" for place, _ in enumerate(rounds, 1)]
+    columns += [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
     return columns if plan.price.coverage is None else [*columns, "the histogram of groups"]
 
 
 def _moves(price: Price) -> Iterator[tuple[int, int]]:
-    """Yield for each noisy column by how much one unit can change it, and in how many entries."""
+    """Yield for each round and noisy column by how much one unit can change it, and in how many entries."""
     bounds = price.contributions
     touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
+    if isinstance(price.found, Rounds):
+        touched = bounds.max_keys
+        yield from [(sips.ONE, touched)] * len(price.found.rounds)
     for noisy in price.measured:
         yield bounds.l1(noisy.measure) if bounds.norm == "l1" else bounds.l2(noisy.measure), touched
     if price.coverage is not None:
         yield bounds.one, touched
 
 
-def _shares(price: Price, names: list[str]) -> Iterator[str]:
-    shares = budget_shares(len(price.measured), coverage=price.coverage is not None)
+def _shares(price: Price, names: list[str], share: Fraction | None) -> Iterator[str]:
+    coverage = price.coverage is not None
+    if isinstance(price.found, Rounds):
+        shares = shares_in_rounds(len(price.measured), coverage=coverage, share=share)
+    else:
+        shares = budget_shares(len(price.measured), coverage=coverage)
     found = [_multiplier(event, share) for event, share in zip(price.noises, shares, strict=True)]
     for name, multiplier in zip(names, found, strict=True):
         if not abs(multiplier - max(found)) <= _ROUNDED * max(found):
@@ -79,22 +89,3 @@ def _multiplier(event: NoiseEvent, share: Fraction) -> Fraction:
     if isinstance(event, events.DiscreteLaplace):
         return event.scale * share / moved
     return square_root(event.sigma**2 * share / moved**2)[1]
-
-
-def _threshold(price: Price) -> Iterator[str]:
-    found = price.threshold
-    if found is None:
-        return
-    measures = [noisy.measure for noisy in price.measured]
-    if not 0 < found.delta < 1:
-        yield "the threshold has no mass between 0 and 1"
-        return
-    try:
-        noise = sampler(price.noises[measures.index(Units())])
-        needed = least_threshold(noise, group_weights(price.contributions), delta=found.delta)
-    except DeniableError:
-        yield "no threshold goes with this noise"
-        return
-    if found.least < needed.least:
-        least = Fraction(needed.least, price.contributions.one)
-        yield f"the threshold is too low for its mass: it takes {float(least):.6g}"

@@ -17,12 +17,14 @@ from sqlglot import exp
 from deniable import events
 from deniable.errors import DeniableError
 from deniable.events import Event
+from deniable.events.choices import Rule
 from deniable.guarantees import ApproxDP, Neighbours, PureDP
 from deniable.publish.facts import LedgerFacts
 from deniable.query import aggregates, wording
 from deniable.query import plan as planning
 from deniable.query import release as releasing
 from deniable.query.aggregates import Aggregate, Kind
+from deniable.query.choosing import Selection
 from deniable.query.expressions import Expression
 from deniable.query.measures import Contributions
 from deniable.query.plan import Plan
@@ -30,9 +32,9 @@ from deniable.query.pricing import Noise, NoiseEvent, Noisy, Price, step
 from deniable.query.question import Groups, Query, asked
 from deniable.query.release import Release
 from deniable.query.review.fields import Fields, Unreadable
+from deniable.query.review.selected import found
 from deniable.query.schema import Column, Schema, Type
 from deniable.query.survey import Step, Survey
-from deniable.selection.thresholds import Threshold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
 _MOST_GROUPS = 1 << 20
 _MOST_DECLARED = 10_000_000
+_BELOW_1 = 1 - Fraction(1, 1 << 80)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +108,16 @@ def _plan(record: Fields) -> Plan:
         query = _query(fields)
         kind = cast("Noise", fields.choice("noise", *get_args(Noise)))
         contributions = planning.bounded(query, kind)
-        measures, outputs = planning.measured(query, contributions.one)
+        rule = cast("Rule | None", fields.choice_or_none("selection", *get_args(Rule)))
+        measures, outputs = planning.measured(query, contributions.one, selected=rule == "threshold")
         done = _events(fields)
     except DeniableError as error:
         raise Unreadable(f"plan: {str(error).splitlines()[0]}") from None
     classes = fields.wholes_or_none("coverage")
-    noise = _noise(fields, done, contributions, len(measures) + (classes is not None))
+    if (rule is None) != (query.groups is None or query.groups.keys is not None):
+        raise fields.wrong("selection", "does not fit plan.keys")
+    selected, rest = found(fields, rule, done, contributions)
+    noise = _noise(fields, rest, contributions, len(measures) + (classes is not None))
     columns = tuple(
         Noisy(measure, event, step(measure, contributions))
         for measure, event in zip(measures, noise[: len(measures)], strict=True)
@@ -119,7 +126,7 @@ def _plan(record: Fields) -> Plan:
         contributions,
         columns,
         None if classes is None else noise[-1],
-        _threshold(fields, done[len(noise) :], contributions),
+        selected,
         _guarantee(record.inside("guarantee")),
     )
     confidence = _between(fields, "confidence", Fraction(0), Fraction(1))
@@ -169,7 +176,18 @@ def _groups(fields: Fields, survey: Survey) -> Groups | None:
         over=cast("Literal['weight', 'drop']", fields.choice("over", "weight", "drop")),
         max_keys=fields.whole_or_none("max_keys", at_most=_MOST_GROUPS) or 0,
         keys=None if declared is None else _rows(declared),
+        selection=_selection(fields),
+        share=_share(fields),
     )
+
+
+def _selection(fields: Fields) -> Selection:
+    rule = fields.choice_or_none("selection", *get_args(Rule))
+    return "auto" if rule is None else cast("Rule", rule)
+
+
+def _share(fields: Fields) -> Fraction | None:
+    return None if fields.text_or_none("share") is None else _between(fields, "share", Fraction(0), _BELOW_1)
 
 
 def _rows(number: int) -> pa.Table:
@@ -202,25 +220,12 @@ def _events(fields: Fields) -> tuple[Event, ...]:
 def _noise(
     fields: Fields, done: Sequence[Event], contributions: Contributions, number: int
 ) -> tuple[NoiseEvent, ...]:
-    """Return the first events, if they are noise of the right kind."""
+    """Return the events that are left, if they are noise of the right kind, one for each column."""
     kind = events.DiscreteLaplace if contributions.norm == "l1" else events.DiscreteGaussian
-    noise = tuple(event for event in done[:number] if isinstance(event, kind))
-    if len(noise) != number:
-        raise fields.wrong("events", f"do not begin with the {number} noisy columns that were asked for")
+    noise = tuple(event for event in done if isinstance(event, kind))
+    if not len(noise) == len(done) == number:
+        raise fields.wrong("events", f"do not hold just the {number} noisy columns that were asked for")
     return noise
-
-
-def _threshold(fields: Fields, rest: Sequence[Event], contributions: Contributions) -> Threshold | None:
-    """Return the threshold, if the events after the noise and the field agree that there is one."""
-    chosen = fields.text_or_none("threshold") is not None
-    if not chosen and not rest:
-        return None
-    if not chosen or len(rest) != 1 or not isinstance(rest[0], events.Selection):
-        raise fields.wrong("events", "do not end as the threshold asks")
-    least = fields.number("threshold") * contributions.one
-    if least.denominator != 1 or rest[0].epsilon != 0 or rest[0].rule != "threshold":
-        raise fields.wrong("threshold", "is none that a release uses")
-    return Threshold(int(least), rest[0].delta)
 
 
 def _guarantee(fields: Fields) -> PureDP | ApproxDP:
