@@ -86,7 +86,8 @@ class _Case:
         saved.check_versions(record)
         made = record.inside("plan").text("deniable")
         other = f"made by deniable {made}, and this is {__version__}: review it with that version"
-        right = f"deniable {made}, release.json and plan of version {record.values['version']}"
+        versions = record.values["version"], record.inside("plan").values["version"]
+        right = f"deniable {made}, release.json of version {versions[0]} and plan of version {versions[1]}"
         return right, [] if made == __version__ else [other]
 
     def written(self) -> _Said:
