@@ -52,12 +52,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         epsilon="ln 3", delta="1e-8", noise="laplace", purpose="wöchentlich"
     )
     release.save(folder / "laplace")
-    wide = protect(TABLE, unit="person").group_by("colour", max_groups=3, selection="threshold")
-    wide.aggregate(**asked).release(epsilon=1, delta="1e-8", noise="gaussian").save(folder / "gaussian")
-    staged = protect(TABLE, unit="person").group_by("colour", max_groups=3, share="0.5").aggregate(**asked)
-    staged.release(epsilon=1, delta="1e-8").save(folder / "rounds")
-    chance = protect(TABLE, unit="person").group_by("colour", selection="truncated-geometric")
-    chance.aggregate(**asked).release(epsilon=2, delta="1e-8").save(folder / "chance")
+    wide = protect(TABLE, unit="person").group_by("colour", max_groups=3).aggregate(**asked)
+    wide.release(epsilon=1, delta="1e-8", noise="gaussian").save(folder / "gaussian")
     named = protect(TABLE, unit="person").group_by("colour", keys=["red", "nobody"], max_groups=2)
     named.aggregate(n=dn.units(), age=asked["age"]).release(epsilon="1/3").save(folder / "keys")
     totals = protect(TABLE, unit=ROW).aggregate(n=dn.count(), mean=dn.mean("age", bounds=(0, 99)))
@@ -94,7 +90,7 @@ def wrong(found: Review) -> set[str]:
     return {finding.check for finding in found.findings if finding.verdict == "wrong"}
 
 
-@pytest.mark.parametrize("name", ["laplace", "gaussian", "rounds", "chance", "keys", "totals", "many"])
+@pytest.mark.parametrize("name", ["laplace", "gaussian", "keys", "totals", "many"])
 def test_a_release_is_sound_as_it_was_saved(saved: Path, name: str) -> None:
     found = review(saved / name)
     assert found.sound, str(found)
@@ -194,39 +190,6 @@ def test_an_edit_of_release_json_is_found_out(saved: Path, tmp_path: Path, edit:
     shown = str(found)
     assert max(map(len, shown.splitlines())) <= 80
     assert "\u202e" not in shown
-    json.dumps(found.to_json())
-
-
-def _lower_round(record: dict[str, Any]) -> None:
-    record["plan"]["rounds"][2] = "2"
-
-
-STAGED_EDITS: dict[str, tuple[str, Change, set[str]]] = {
-    "a lower threshold of a round": ("rounds", _lower_round, {"events", "statement"}),
-    "another share": ("rounds", lambda r: r["plan"].update(share="0.6"), {"events"}),
-    "a round that costs less": (
-        "rounds",
-        lambda r: r["plan"]["events"][0].update(sensitivity="1"),
-        {"events"},
-    ),
-    "a round without its mass": ("rounds", lambda r: r["plan"]["events"].pop(1), {"record"}),
-    "another rule": ("rounds", lambda r: r["plan"].update(selection="threshold"), {"record"}),
-    "a choice that costs less": (
-        "chance",
-        lambda r: r["plan"]["events"][0].update(epsilon="1/1000"),
-        {"record", "statement"},
-    ),
-    "a choice that costs nothing": ("chance", lambda r: r["plan"]["events"].pop(0), {"record"}),
-    "groups that were not chosen": ("chance", lambda r: r["plan"].update(selection=None), {"record"}),
-}
-
-
-@pytest.mark.parametrize("edit", STAGED_EDITS)
-def test_an_edit_of_how_groups_were_found_is_found_out(saved: Path, tmp_path: Path, edit: str) -> None:
-    name, change, must_find = STAGED_EDITS[edit]
-    found = review(edited(saved, name, tmp_path, change))
-    assert not found.sound
-    assert must_find <= wrong(found), str(found)
     json.dumps(found.to_json())
 
 
