@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -70,6 +71,19 @@ def test_declared_types_convert_in_the_callers_sql() -> None:
         assert read(resolve(made, types={"age": "integer"})) == [(3,), (None,), (None,)]
         with pytest.raises(ParameterError, match="Did you mean 'Age'"):
             resolve(made, types={"agee": "integer"})
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_two_threads_may_read_one_connection(same: bool) -> None:
+    """A connection runs one statement at a time: the next one ends the result that is still being read."""
+    with duckdb.connect() as connection:
+        sources = [
+            resolve(relation(connection, "SELECT range AS a, 'x' || range AS s FROM range(250000)"))
+            for _ in range(1 if same else 2)
+        ]
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda place: len(read(sources[place % len(sources)], ["s"])), range(4)))
+    assert found == [250_000] * 4
 
 
 def test_a_relation_that_fails_tells_nothing_and_frees_the_connection() -> None:
