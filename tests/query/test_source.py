@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import pickle
 import sys
 import tempfile
 from pathlib import Path
@@ -13,12 +14,15 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from source_rows import read, written
 
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import ParameterError, SourceError
 from deniable.query.source import resolve
+from deniable.query.survey import ROW, protect
 
 
 @pytest.mark.parametrize("form", [str, Path, lambda path: Path(os.path.relpath(path)), os.path.relpath])
@@ -221,6 +225,10 @@ def change(path: Path, how: str) -> None:
             path.write_text("a\n1\n2\n")
         case "touched":
             os.utime(path, ns=(1, 1))
+        case "edited with its time put back":
+            before = path.stat()
+            path.write_text("a\n2\n")
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         case "replaced":
             path.with_name("b").write_text("a\n7\n")
             path.with_name("b").replace(path)
@@ -231,7 +239,9 @@ def change(path: Path, how: str) -> None:
             path.mkdir()
 
 
-@pytest.mark.parametrize("how", ["longer", "touched", "replaced", "gone", "a directory"])
+@pytest.mark.parametrize(
+    "how", ["longer", "touched", "edited with its time put back", "replaced", "gone", "a directory"]
+)
 def test_a_file_that_changed_is_noticed_and_the_message_is_fixed(how: str, tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", "a\n1\n")
     other = written(tmp_path / "c.csv", "a\n1\n")
@@ -269,3 +279,64 @@ def test_what_is_published_about_a_path_leaves_out_the_folders_of_the_machine(
     source = resolve(tmp_path / "answers" / pattern)
     assert source.label == label
     assert not any(str(tmp_path) in sentence for sentence in source.assumed)
+
+
+def saved_as_parquet(path: Path) -> Path:
+    pd.DataFrame({"a": ["somebody"]}).to_parquet(path)
+    return path
+
+
+def test_what_a_source_holds_is_not_shown(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        made = connection.sql("SELECT 'somebody'::ENUM('somebody', 'else') AS a")
+        assert made is not None
+        path = written(tmp_path / "a.csv", "a\n" + "1\n" * 7_654)
+        frame = pd.DataFrame({"a": ["somebody"]})
+        for data in (made, path, frame, pl.DataFrame(frame), pa.table(frame),
+                     saved_as_parquet(tmp_path / "a.parquet")):  # fmt: skip
+            shown = repr(resolve(data))
+            assert "somebody" not in shown
+            for private in (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ino):
+                assert str(private) not in shown
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_a_pickled_source_tells_nothing_of_its_file_and_finds_it_again(name: str, tmp_path: Path) -> None:
+    path, types = tmp_path / name, {"a": "text"}
+    if name == "a.parquet":
+        saved_as_parquet(path)
+    else:
+        written(path, '{"a": "somebody"}\n' if name == "a.jsonl" else "a\nsomebody\n")
+    for source in (resolve(path, types=types), protect(path, unit=ROW, types=types).source):
+        data = pickle.dumps(source, protocol=0)
+        for private in (path.stat().st_mtime_ns, path.stat().st_ctime_ns, path.stat().st_ino):
+            assert str(private).encode() not in data
+        again = pickle.loads(data)
+        again.check_unchanged()
+        assert read(again) == [("somebody",)]
+    path.unlink()
+    with pytest.raises(SourceError, match="changed"):
+        pickle.loads(data).check_unchanged()
+
+
+@pytest.mark.parametrize("sign", ["\x1b[2J", "\n", "\x7f", "\u202e", "\udcff", "\x9b"])
+def test_no_sign_in_the_name_of_a_file_moves_what_is_shown(sign: str, tmp_path: Path) -> None:
+    path = written(tmp_path / f"a{sign}.csv", "a\n1\n")
+    source = resolve(path)
+    assert sign not in source.label + "".join(source.assumed)
+    assert source.label.isprintable()
+    assert source.label != "a.csv"
+    assert read(source) == [("1",)]
+    for wrong in (written(path, "a,a\n"), tmp_path / f"none{sign}.csv", tmp_path / f"*{sign}.csv.none"):
+        with pytest.raises(SourceError) as caught:
+            resolve(wrong)
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["c\0d", "\0", "a\ud800"])
+def test_a_name_of_a_column_that_no_engine_takes_is_refused_when_it_is_protected(name: str) -> None:
+    with pytest.raises(SourceError, match="column 2 of .* holds a NUL or half a character"):
+        resolve(pd.DataFrame([[1, 2]], columns=pd.Index(["a", name], dtype=object)))
+    if name == "c\0d":
+        with pytest.raises(SourceError, match="holds a NUL"):
+            protect(pa.table({"a": [1], name: [1]}), unit=ROW)

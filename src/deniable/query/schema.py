@@ -95,7 +95,7 @@ class Schema:
 
 
 def distinct(names: tuple[str, ...], source: str) -> None:
-    """Refuse names which are empty or the same when case is ignored, as engines compare them.
+    """Refuse names which are empty, not text for an engine, or the same when case is ignored.
 
     Raises:  SourceError: says which columns, counted from 1.
     """
@@ -103,6 +103,11 @@ def distinct(names: tuple[str, ...], source: str) -> None:
     for place, name in enumerate(names, start=1):
         if not name.strip():
             raise SourceError(f"Column {place} of {source} has no name. Give every column a name.")
+        if "\0" in name or any("\ud800" <= sign <= "\udfff" for sign in name):
+            raise SourceError(
+                f"The name of column {place} of {source} holds a NUL or half a character, "
+                "which no engine takes. Rename it."
+            )
         if name.casefold() in first:
             raise SourceError(
                 f"Columns {first[name.casefold()]} and {place} of {source} are both called {name!r} "

@@ -93,7 +93,7 @@ def _from_path(data: str | os.PathLike[str], wanted: Mapping[str, Type], delimit
 
 def _named(path: Path) -> str:
     """Return how published words call a path: folders above it tell of the machine, not of the data."""
-    return "/".join(path.parts[-2:]) if "*" in path.name else path.name
+    return files.printable("/".join(path.parts[-2:]) if "*" in path.name else path.name)
 
 
 def _from_object(data: Any, wanted: Mapping[str, Type]) -> Source:

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from deniable.errors import ParameterError, SourceError
@@ -24,17 +24,22 @@ _CHANGED = (
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was when the source was opened: `path` is absolute, the rest is its identity."""
+    """A file as it was when the source was opened: `path` is absolute and public, `identity` is private.
+
+    identity: device, number, size, and the times of the last change of content and of anything. It is not
+    shown, and not pickled: a file that comes out of a pickle is the one that is there then.
+    """
 
     path: str
-    size: int
-    modified_ns: int
-    inode: int
-    device: int
+    identity: tuple[int, ...] | None = field(repr=False)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _found_again, (self.path,)
 
     @property
     def name(self) -> str:
-        return os.path.basename(self.path)
+        """Return the name as it may be shown."""
+        return printable(os.path.basename(self.path))
 
     @property
     def gzipped(self) -> bool:
@@ -47,7 +52,10 @@ class File:
         return os.path.splitext(path)[1].lower()
 
     def unchanged(self) -> bool:
-        """Return whether the path still leads to the same file, with the same size and time."""
+        """Return whether the path still leads to the same file, with the same size and times.
+
+        The second time is the system's own: nobody can put it back, as they can the first.
+        """
         try:
             return self == _file(self.path)
         except OSError:
@@ -74,7 +82,7 @@ def find(data: str | os.PathLike[str]) -> tuple[File, ...]:
     matches = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
     if not matches:
         kind = "No file matches" if glob.has_magic(path) else "There is no file"
-        raise SourceError(f"{kind} {os.fspath(data)!r} (looked for {path}).")
+        raise SourceError(f"{kind} {os.fspath(data)!r} (looked for {printable(path)}).")
     return tuple(_readable(match) for match in matches)
 
 
@@ -108,18 +116,33 @@ def check_unchanged(files: Sequence[File]) -> None:
 
 
 def _readable(path: str) -> File:
+    shown = printable(path)
     if os.path.isdir(path):
-        raise SourceError(f"{path} is a directory. Name its files with a glob, such as {path}/*.csv.")
+        raise SourceError(f"{shown} is a directory. Name its files with a glob, such as {shown}/*.csv.")
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SourceError(f"{path} is not an ordinary file. Save its content in a file first.")
+            raise SourceError(f"{shown} is not an ordinary file. Save its content in a file first.")
         with open(path, "rb"):
             return _file(path)
     except OSError as error:
         reason = error.strerror or "it cannot be opened"
-    raise SourceError(f"{path} cannot be read: {reason.lower()}.")
+    raise SourceError(f"{shown} cannot be read: {reason.lower()}.")
 
 
 def _file(path: str) -> File:
     found = os.stat(path)
-    return File(path, found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev)
+    times = (found.st_mtime_ns, found.st_ctime_ns)
+    return File(path, (found.st_dev, found.st_ino, found.st_size, *times))
+
+
+def _found_again(path: str) -> File:
+    """Return the file that is at this path now, one that never counts as unchanged if there is none."""
+    try:
+        return _file(path)
+    except OSError:
+        return File(path, None)
+
+
+def printable(text: str) -> str:
+    """Return text that moves no cursor, hides nothing and turns nothing round: such signs as \\x1b."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
