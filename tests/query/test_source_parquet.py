@@ -169,3 +169,10 @@ def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
     saved(path, pa.table({"a": [2, 3]}))
     with pytest.raises(SourceError, match="changed while it was read"):
         source.check_unchanged()
+
+
+def test_a_name_that_duckdb_cannot_open_is_refused_with_the_reason(tmp_path: Path) -> None:
+    path = saved(tmp_path / "a\\*.parquet", pa.table({"a": [1]}))
+    with pytest.raises(SourceError, match="backslash and one of"):
+        resolve(path)
+    assert read(resolve(saved(tmp_path / "a\\b.parquet", pa.table({"a": [1]})))) == [(1,)]

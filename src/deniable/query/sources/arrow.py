@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from deniable.engines.duckdb import DuckDB
 from deniable.errors import SourceError
 from deniable.query.schema import Schema, Type
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
+from deniable.query.sources.validity import valid
 
 _ROWS_A_BATCH = 122_880
 _KINDS = {
@@ -39,6 +40,7 @@ _KINDS = {
     "string_view": "VARCHAR",
     "date32[day]": "DATE",
     "date64[ms]": "DATE",
+    "extension<arrow.uuid>": "UUID",
 }
 
 
@@ -49,11 +51,14 @@ class ArrowSource:
     label: str
     schema: Schema
     fields: tuple[Field, ...]
-    read: Callable[[Sequence[str]], pa.Table]
+    read: Callable[[Sequence[str]], pa.Table] = field(repr=False)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        return (f"The names and types of the columns of {self.label} are public.",)
+        return (
+            f"The names and types of the columns of {self.label} are public.",
+            f"Reading {self.label} does not fail, whatever its rows hold.",
+        )
 
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the table anew."""
@@ -82,6 +87,25 @@ class Batches:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._table.to_reader(max_chunksize=_ROWS_A_BATCH).__arrow_c_stream__()
+
+
+class Valid:
+    """A stream that can be read again and again, with `plain` batches."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._schema = plain(pa.schema(stream).empty_table()).schema
+
+    def __arrow_c_schema__(self) -> object:
+        return self._schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__()
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        with pa.RecordBatchReader.from_stream(self._stream) as reader:
+            for batch in reader:
+                yield from plain(pa.Table.from_batches([batch])).to_batches()
 
 
 class Once:
@@ -133,7 +157,7 @@ def arrow_source(
 
 def fields_of(schema: pa.Schema) -> tuple[Field, ...]:
     """Return the names of an Arrow schema with the DuckDB types that they arrive as."""
-    return tuple(Field(field.name, kind_of(field.type)) for field in schema)
+    return tuple(Field(column.name, kind_of(column.type)) for column in schema)
 
 
 def _reader(data: object) -> pa.RecordBatchReader:
@@ -158,11 +182,16 @@ def kind_of(kind: pa.DataType) -> str:
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """Return the table with the few types that DuckDB cannot take, or that can make it fail, made plainer."""
-    for place, field in enumerate(table.schema):
-        target = _plain_type(field.type)
-        if target != field.type:
-            table = table.set_column(place, field.name, _as(table.column(place), target))
+    """Return the table with what DuckDB cannot take, or what can make it fail, made plainer.
+
+    The few types that it does not know, and (`valid`) the values that their type does not allow.
+    """
+    for place, (name, given) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        column, target = valid(given), _plain_type(given.type)
+        if target != given.type:
+            column = _as(column, target)
+        if column is not given:
+            table = table.set_column(place, name, column)
     return table
 
 

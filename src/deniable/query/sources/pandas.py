@@ -30,6 +30,7 @@ from deniable.errors import SourceError
 from deniable.query.schema import Type
 from deniable.query.sources.arrow import ArrowSource, arrow_source, kind_of
 from deniable.query.sources.select import Field
+from deniable.query.sources.validity import valid
 
 _LABEL = "a pandas frame"
 
@@ -97,11 +98,28 @@ def _kind(dtype: Any) -> str:
 def _array(series: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        names = _texts(series.cat.categories.tolist())
+        categories = pd.Series(series.cat.categories)
+        stored = _stored(categories)
+        names = _texts(categories.tolist()) if stored is None else stored.combine_chunks()
         return names.take(pa.array(series.cat.codes.to_numpy(), mask=series.cat.codes.to_numpy() < 0))
+    if (stored := _stored(series)) is not None:
+        return stored
     if isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object):
         return _texts(series.tolist())
     return pa.array(series, from_pandas=True)
+
+
+def _stored(series: pd.Series[Any]) -> pa.ChunkedArray | None:
+    """Return the Arrow text that a column holds, None if it holds other things.
+
+    Made into Python's text, one value that is not UTF-8 would fail all of them.
+    """
+    dtype = series.dtype
+    text = isinstance(dtype, pd.ArrowDtype) and _kind(dtype) == "VARCHAR"
+    if not text and not (isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"):
+        return None
+    stored = pa.array(series.array)
+    return valid(stored if isinstance(stored, pa.ChunkedArray) else pa.chunked_array([stored]))
 
 
 def _texts(values: Sequence[object]) -> pa.Array:

@@ -1,26 +1,36 @@
-"""Parquet, read by DuckDB: names and types come from the file and are assumed public.
+"""Parquet: names and types come from the file and are assumed public.
 
-One kind of column is read by PyArrow instead: timestamps in milliseconds. DuckDB fails on one that is too far
-away for microseconds (the year 294247), so that one odd value would fail the whole release.
+| what is asked for                                     | who reads it                                       |
+|-------------------------------------------------------|----------------------------------------------------|
+| only integers, reals, booleans, dates, finer times    | DuckDB, straight from the file                     |
+| also text, decimals or times in milliseconds          | PyArrow, in batches, in which `plain` looks at all |
+
+DuckDB ends with an error when one text is not UTF-8, one decimal has too many digits, or one time in
+milliseconds is too far away for microseconds (the year 294247), so that one odd value would fail the whole
+release. Who reads depends on types alone, and so does `assumed`.
 """
 
 from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
 from sqlglot import exp
 
 from deniable.engines.duckdb import DuckDB, describe
 from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Schema, Type
-from deniable.query.sources.arrow import fields_of, plain
-from deniable.query.sources.casts import text
+from deniable.query.sources.arrow import fields_of, kind_of, plain
+from deniable.query.sources.casts import native, text
 from deniable.query.sources.files import File, check_unchanged
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
+
+_ROWS_A_BATCH = 122_880
 
 
 @dataclass(frozen=True)
@@ -31,23 +41,38 @@ class Parquet:
     schema: Schema
     files: tuple[File, ...]
     fields: tuple[Field, ...]
-    arrow: tuple[pa.Field, ...]
+    arrow: pa.Schema = field(repr=False)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        return (f"The names and types of the columns of {self.label} are public.",)
+        public = f"The names and types of the columns of {self.label} are public."
+        whole = f"{self.label} is a whole Parquet file: reading its pages does not fail, whatever they hold."
+        odd = [found.name for found in self.fields if self._is_odd(found)]
+        if not odd:
+            return public, whole
+        return public, whole, f"Where {', '.join(odd)} of {self.label} is used, all text in it is UTF-8."
 
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns, straight from the files."""
         asked = chosen(self.schema, columns)
-        names = {column.name for column in asked}
-        kept = tuple(field for field in self.arrow if field.name in names)
-        if any(pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ms") for field in kept):
-            fields = fields_of(pa.schema(kept))
-            if all(field.kind != "OTHER" for field in fields):
-                view = engine.view(_Batches(self.files, pa.schema(kept)))
-                return select(asked, lambda column: typed(fields, column), view)
-        return select(asked, lambda column: typed(self.fields, column), _scan(self.files))
+        names = [column.name for column in asked]
+        used = [found for found in self.fields if found.name in names]
+        if any(self._is_odd(found) for found in used) or not any(self._needs_care(found) for found in used):
+            return select(asked, lambda column: typed(self.fields, column), _scan(self.files))
+        view = engine.view(_Batches(self.files, pa.schema([self.arrow.field(name) for name in names])))
+        fields = fields_of(self.arrow)
+        return select(asked, lambda column: typed(fields, column), view)
+
+    def _needs_care(self, column: Field) -> bool:
+        """Return whether one value of the column could make DuckDB fail."""
+        kind = self.arrow.field(column.name).type
+        coarse = pa.types.is_timestamp(kind) and kind.unit in ("s", "ms")
+        return coarse or native(column.kind) in (Type.TEXT, Type.DECIMAL)
+
+    def _is_odd(self, column: Field) -> bool:
+        """Return whether DuckDB delivers the column and PyArrow cannot: decimals of more than 38 digits."""
+        kind = kind_of(self.arrow.field(column.name).type)
+        return kind == "OTHER" and native(column.kind) is not Type.OTHER
 
     def check_unchanged(self) -> None:
         """Raise SourceError if a file is no longer what it was when it was opened."""
@@ -69,11 +94,12 @@ class _Batches:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__()
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        for file in self._files:
-            with pq.ParquetFile(file.path) as opened:
-                for batch in opened.iter_batches(columns=self._names):
-                    table = pa.Table.from_batches([batch]).select(self._names)
-                    yield from plain(table).cast(self._schema).to_batches()
+        columns = {name: ds.field(name) for name in self._names}
+        scanner = _dataset(self._files).scanner(
+            columns=columns, batch_size=_ROWS_A_BATCH, batch_readahead=4, fragment_readahead=1
+        )
+        for batch in scanner.to_reader():
+            yield from plain(pa.Table.from_batches([batch])).cast(self._schema).to_batches()
 
 
 def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> Parquet:
@@ -81,6 +107,11 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
 
     Raises:  SourceError: not Parquet, or the files differ. ParameterError: types.
     """
+    for file in files:
+        if "\\" in file.path and glob.has_magic(file.path):
+            raise SourceError(
+                f"{file.name}: DuckDB opens no path that has a backslash and one of *, ? or [. Rename it."
+            )
     fields = _fields(files[0])
     for file in files[1:]:
         if _fields(file) != fields:
@@ -88,9 +119,22 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
                 f"The columns of {files[0].name} and {file.name} differ in name or type. "
                 "Read them one by one."
             )
-    return Parquet(
-        label, schema_of(fields, types, label), files, fields, tuple(pq.read_schema(files[0].path))
-    )
+    return Parquet(label, schema_of(fields, types, label), files, fields, _arrow(files[0], fields))
+
+
+def _dataset(files: Sequence[File]) -> ds.Dataset:
+    paths = [file.path for file in files]
+    kind = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
+    return ds.dataset(paths, filesystem=LocalFileSystem(), format=kind)
+
+
+def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
+    """Return names and types as PyArrow reads them; a UUID, which is plain bytes to it, by its own type."""
+    schema = _dataset([file]).schema
+    for place, column in enumerate(fields):
+        if column.kind == "UUID":
+            schema = schema.set(place, schema.field(place).with_type(pa.uuid()))
+    return schema
 
 
 def _scan(files: Sequence[File]) -> exp.Expression:

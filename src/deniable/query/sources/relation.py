@@ -7,7 +7,7 @@ converted (in its own SQL, see `casts`), and read as a stream, which the private
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
@@ -16,7 +16,8 @@ from deniable.engines.duckdb import DuckDB
 from deniable.engines.relation import RelationStream, columns_of
 from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Column, Schema, Type
-from deniable.query.sources.casts import WIDE, cast
+from deniable.query.sources.arrow import Valid
+from deniable.query.sources.casts import WIDE, cast, converted, delivered, native
 from deniable.query.sources.select import Field, chosen, quoted, schema_of, select, typed
 
 _LABEL = "a DuckDB relation"
@@ -28,19 +29,22 @@ class Relation:
 
     label: str
     schema: Schema
-    fields: tuple[Field, ...]
-    relation: Any
+    fields: tuple[Field, ...] = field(repr=False)
+    relation: Any = field(repr=False)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        return (f"The names and types of the columns of {self.label} are public.",)
+        return (
+            f"The names and types of the columns of {self.label} are public.",
+            f"The query behind {self.label} does not fail, whatever its rows hold.",
+        )
 
     def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan runs the relation anew."""
         asked = chosen(self.schema, columns)
         sent = (exp.alias_(self._sent(column), column.name, quoted=True) for column in asked)
         values = [value.sql(dialect="duckdb") for value in sent] or ["1"]
-        stream = engine.run(lambda: RelationStream(self.relation, values))
+        stream = engine.run(lambda: Valid(RelationStream(self.relation, values)))
         return select(asked, self._arrived, engine.view(stream))
 
     def check_unchanged(self) -> None:
@@ -48,16 +52,26 @@ class Relation:
 
     def _sent(self, column: Column) -> exp.Expression:
         """Return the value; an integer that is wider than 64 bits in the one form that Arrow has for it."""
+        if self._is_text(column):
+            return delivered(quoted(column.name), self._kind(column))
         value = typed(self.fields, column)
         return cast(value, "DECIMAL(38, 0)") if self._is_wide(column) else value
 
     def _arrived(self, column: Column) -> exp.Expression:
+        """Return the value as the schema says. Text is read here, where all of it is UTF-8."""
         value = quoted(column.name)
+        if self._is_text(column):
+            return converted(value, Type.TEXT, column.type)
         return cast(value, "HUGEINT") if self._is_wide(column) else value
 
     def _is_wide(self, column: Column) -> bool:
-        kind = next(field.kind for field in self.fields if field.name == column.name)
-        return column.type is Type.INTEGER and kind in WIDE
+        return column.type is Type.INTEGER and self._kind(column) in WIDE
+
+    def _is_text(self, column: Column) -> bool:
+        return native(self._kind(column)) is Type.TEXT
+
+    def _kind(self, column: Column) -> str:
+        return next(field.kind for field in self.fields if field.name == column.name)
 
 
 def from_relation(relation: Any, types: Mapping[str, Type]) -> Relation:

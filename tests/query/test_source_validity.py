@@ -1,0 +1,148 @@
+"""Values that their own type does not allow: NULL for themselves, and nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from source_rows import read
+
+import deniable as dn
+from deniable.bits import SeededBits
+from deniable.query.source import resolve
+from deniable.query.sources.validity import valid
+
+BAD = [b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
+GOOD = ["", "a", "blå", "\0", "\U0001f600", "red" * 50]
+KINDS = {"string": pa.binary(), "large_string": pa.large_binary(), "string_view": pa.binary_view()}
+
+
+def texts(values: Sequence[bytes | str | None], kind: str = "string") -> pa.Array:
+    """An Arrow column of text in which nobody has looked at the bytes."""
+    raw = [value.encode() if isinstance(value, str) else value for value in values]
+    return pa.array(raw, KINDS[kind]).view(getattr(pa, kind)())
+
+
+def parquet(table: pa.Table, folder: Path) -> Any:
+    path = folder / "a.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+CONNECTION = duckdb.connect()
+ARRAY: Any = pd.arrays.ArrowExtensionArray
+FORMS: dict[str, Callable[[pa.Table, Path], Any]] = {
+    "arrow": lambda table, folder: table,
+    "parquet": parquet,
+    "pandas": lambda table, folder: pd.DataFrame({
+        name: pd.Series(ARRAY(table.column(name)))
+        for name in table.column_names
+    }),
+    "polars": lambda table, folder: pl.from_arrow(table),
+    "relation": lambda table, folder: CONNECTION.from_arrow(table),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("form", FORMS)
+def test_text_that_is_not_utf_8_is_null_and_nothing_else_changes(
+    form: str, bad: bytes, tmp_path: Path
+) -> None:
+    table = pa.table({"s": texts([*GOOD, None, bad]), "n": range(len(GOOD) + 2)})
+    source = resolve(FORMS[form](table, tmp_path))
+    expected = [*((good, place) for place, good in enumerate(GOOD)), (None, len(GOOD)), (None, len(GOOD) + 1)]
+    assert read(source, ["s", "n"]) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_release_does_not_depend_on_whether_a_value_is_utf_8(form: str, tmp_path: Path) -> None:
+    table = pa.table({"person": ["p", "q", "r"], "s": texts(["a", b"\xff", "b"]), "t": ["12", "x", "30"]})
+    survey = dn.protect(FORMS[form](table, tmp_path), unit="person", types={"t": "integer"})
+    query = survey.derive(u="upper(s)").group_by("u", keys=["A", "B", "C"]).aggregate(m=dn.units())
+    release = query.release(epsilon=1000, bits=SeededBits(1, insecure=True))
+    assert release.table.column("m").to_pylist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_arrow_text_is_judged_value_by_value(kind: str) -> None:
+    column = pa.chunked_array([texts(["x", "y"], kind), texts(["x", BAD[0], None, *GOOD], kind)[1:]])
+    assert valid(column).to_pylist() == ["x", "y", None, None, *GOOD]
+    clean = column.slice(0, 2)
+    assert valid(clean).equals(clean)
+    assert read(resolve(pa.table({"s": column.slice(0, 4)}))) == sorted(
+        [("x",), ("y",), (None,), (None,)], key=repr
+    )
+
+
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+def test_a_dictionary_of_text_is_judged_too(kind: str, tmp_path: Path) -> None:
+    for index in (pa.int8(), pa.uint64()):
+        odd = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0], index), texts(["x", b"\xff"], kind))
+        table = pa.table({"s": odd, "n": range(4)})
+        expected = [("x", 0), ("x", 3), (None, 1), (None, 2)]
+        assert read(resolve(table), ["s", "n"]) == sorted(expected, key=repr)
+    outside = pa.DictionaryArray.from_arrays(pa.array([0, 7, -1]), texts(["x"], kind), safe=False)
+    assert valid(pa.chunked_array([outside])).to_pylist() == ["x", None, None]
+
+
+def test_text_of_pandas_that_is_not_utf_8_is_null() -> None:
+    strings: Any = pd.Series(["x", "y", "x"], dtype="str").array
+    strings._pa_array = pa.chunked_array([texts(["x", b"\xff", "x"], "large_string")])
+    assert read(resolve(pd.DataFrame({"s": strings}))) == sorted([("x",), ("x",), (None,)], key=repr)
+
+
+def raw_decimals(numbers: list[int | None], kind: Any) -> pa.Array:
+    """A decimal column that holds these whole numbers of its last digit, unchecked."""
+    width = kind.byte_width
+    data = b"".join((n or 0).to_bytes(width, "little", signed=True) for n in numbers)
+    held = np.packbits([n is not None for n in numbers], bitorder="little")
+    return pa.Array.from_buffers(kind, len(numbers), [pa.py_buffer(held), pa.py_buffer(data)])
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.decimal32(5, 2), pa.decimal64(5, 2), pa.decimal128(5, 2), pa.decimal256(5, 2),
+             pa.decimal128(38, 0), pa.decimal128(25, 2), pa.decimal256(25, 2)]
+)  # fmt: skip
+def test_decimals_with_too_many_digits_are_null_alone(kind: Any) -> None:
+    limit, top = 10**kind.precision, 1 << (8 * kind.byte_width - 1)
+    numbers = [0, 1, -1, limit - 1, 1 - limit, None]
+    odd = [limit, -limit, limit + 1, -limit - 1, top - 1, -top, 1 << 62, None]
+    odd = [n for n in odd if n is None or (-top <= n < top and abs(n) >= limit)]
+    column = raw_decimals([*numbers, *odd], kind)
+    expected = [None if n is None else Decimal(f"{n}E-{kind.scale}") for n in numbers] + [None] * len(odd)
+    assert valid(pa.chunked_array([column])).to_pylist() == expected
+    assert valid(pa.chunked_array([column[3:]])).to_pylist() == expected[3:]
+    if kind.precision < 38:
+        assert read(resolve(pa.table({"d": column}))) == sorted([(one,) for one in expected], key=repr)
+
+
+def test_decimals_of_a_parquet_file_with_too_many_digits_are_null_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for kind in (pa.decimal128(5, 2), pa.decimal128(30, 2)):
+        over = 10**kind.precision
+        pq.write_table(pa.table({"d": raw_decimals([150, over, None], kind), "n": [1, 2, 3]}), path)
+        assert read(resolve(path), ["d", "n"]) == sorted(
+            [(Decimal("1.50"), 1), (None, 2), (None, 3)], key=repr
+        )
+
+
+def test_a_uuid_and_json_of_a_parquet_file_are_read_beside_odd_text(tmp_path: Path) -> None:
+    path, number = tmp_path / "a.parquet", "f47ac10b-58cc-4372-a567-0e02b2c3d479"
+    with duckdb.connect() as connection:
+        made = f"SELECT '{number}'::UUID AS id, '[1]'::JSON AS j, 'x'::ENUM('y', 'x') AS e, 'a' AS s"
+        connection.execute(f"COPY ({made}) TO '{path}'").fetchall()
+    assert read(resolve(path), ["s", "id", "j", "e"]) == [("a", number, "[1]", "x")]
+
+
+def test_text_of_a_million_rows_is_passed_on_as_it_is() -> None:
+    column = pa.chunked_array([texts(GOOD * 200_000)])
+    assert valid(column).chunk(0).buffers()[2].address == column.chunk(0).buffers()[2].address
