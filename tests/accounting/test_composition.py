@@ -226,6 +226,37 @@ def test_what_may_fail_on_a_sample_fails_at_any_epsilon() -> None:
     assert truth <= found <= truth * (1 + Fraction(1, 10**6))
 
 
+AGREE: dict[str, list[events.Event]] = {
+    "tiny noise on samples beside answers that may all be true": [
+        events.Repeated(events.Subsampled(events.Gaussian(sigma=206), "0.0024"), 3),
+        events.Repeated(events.RandomizedResponse(epsilon="0.045", options=3), 2),
+    ],
+    "rare and large losses": [
+        events.Repeated(events.Subsampled(events.Laplace(scale="0.1"), "0.001"), 200),
+        events.Repeated(events.Gaussian(sigma=20), 30),
+    ],
+    "every kind at once": [
+        events.Repeated(events.Laplace(scale=12), 20),
+        events.Repeated(events.DiscreteLaplace(scale=30, sensitivity=7), 9),
+        events.Repeated(events.DiscreteGaussian(sigma=14), 5),
+        events.Repeated(events.Exponential(epsilon="0.2"), 4),
+        events.Repeated(events.Subsampled(events.Gaussian(sigma=1), "0.05"), 40),
+        events.ZeroConcentratedDP(rho="0.02"),
+        events.ApproxDP(epsilon="0.1", delta="1e-30"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", AGREE)
+@pytest.mark.parametrize("delta", ["0.1", "1e-4", "1e-9", "1e-20"])
+def test_epsilon_of_delta_of_epsilon_is_epsilon(name: str, delta: str) -> None:
+    found = account(AGREE[name])
+    epsilon = found.epsilon(delta)
+    again = found.delta(epsilon=epsilon)
+    assert again <= Fraction(delta) * Fraction(1005, 1000)
+    assert found.epsilon(again) == pytest.approx(epsilon, rel=1e-3, abs=1e-9)
+
+
 def test_the_account_of_many_is_the_account_of_their_list() -> None:
     event = events.Laplace(scale=10)
     listed = account([event] * 30).epsilon("1e-6")

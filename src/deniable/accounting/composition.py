@@ -178,7 +178,7 @@ class Stack:
 
         def ask(tilt: float) -> tuple[Bend, float, float]:
             here = Bend(tilt, self.cumulants(tilt))
-            scale = sqrt(max(here.at.variance, 1e-300)) * 10
+            scale = sqrt(max(here.at.variance, 1e-300))
             return here, (here.at.mean - epsilon) / scale, here.at.variance * tilt / scale
 
         first, off, _ = ask(least)

@@ -19,9 +19,10 @@ from deniable.accounting.search import crossing, lowest
 
 _SHARE = 2e-4
 _FINEST = 3e-10
-_ROUNDS = 6
+_ROUNDS = 8
 _TILTS = 8
 _BELOW, _FAR = 12.0, 6.0
+_FINER, _FARTHEST = 0.2, 40.0
 _INFINITE = 25.0  # what is called infinite is at most exp(-25) of delta
 _DEEPEST = 1500.0  # a delta below exp(-1500) is not told apart from nothing
 
@@ -36,11 +37,13 @@ def epsilon(items: Items, log_delta: float) -> float:
     best = inf
     for _ in range(_ROUNDS):
         found, bend, step, finest = _possible(lambda at: _epsilon(mixture, at, log_delta), step)
+        settled = found >= best * (1 - _SHARE) - _FINEST or not mixture.is_coarse(step)
         best = min(best, found)
         allowed = _SHARE * found + _FINEST
-        if finest or found == 0 or mixture.off(step, bend.tilt) <= allowed:
+        near = mixture.off(step, bend.tilt) <= allowed
+        if finest or found == 0 or (near and settled):
             break
-        step = min(0.7 * step, mixture.step(bend.tilt, 0.8 * allowed))
+        step = _FINER * step if near else min(0.7 * step, mixture.step(bend.tilt, 0.8 * allowed))
     return best
 
 
@@ -49,18 +52,23 @@ def log_delta(items: Items, epsilon_: float) -> float:
     if _one(items):
         return _log_delta_of_one(items[0][0], epsilon_)
     mixture = Mixture(items)
-    tilt = max(epsilon_ / mixture.variance - 0.5, 1 / sqrt(mixture.variance))
+    beyond = mixture.log_above(epsilon_, _DEEPEST)
+    if beyond < 0:
+        return beyond
+    deviation = sqrt(mixture.variance)
+    tilt = min(max(epsilon_ / mixture.variance - 0.5, 1 / deviation), _FARTHEST / deviation)
     step = mixture.step(tilt, 0.7 * _SHARE / tilt)
     best = 0.0
     for _ in range(_ROUNDS):
         found, bend, step, finest = _possible(lambda at: _log_delta(mixture, at, epsilon_), step)
-        settled, best = found > best - _SHARE, min(best, found)
-        steepest = bend.tilt > 0.9 * STEEPEST / step
-        if finest or found < -_DEEPEST or (steepest and settled):
+        settled = found > best - _SHARE
+        best = min(best, found)
+        steepest, off = bend.tilt > 0.9 * STEEPEST / step, mixture.off(step, bend.tilt)
+        near = off <= _SHARE * epsilon_ if steepest else bend.tilt * off <= 1.5 * _SHARE
+        if finest or found < -_DEEPEST or (near and (settled or not (steepest or mixture.is_coarse(step)))):
             break
-        if not steepest and bend.tilt * mixture.off(step, bend.tilt) <= 1.5 * _SHARE:
-            break
-        step = 0.2 * step if steepest else min(0.7 * step, mixture.step(bend.tilt, _SHARE / bend.tilt))
+        wanted = _FINER * step if steepest or near else mixture.step(bend.tilt, _SHARE / bend.tilt)
+        step = min(0.7 * step, wanted)
     return best
 
 

@@ -10,7 +10,7 @@ lattice which the grid fits is not raised at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, cosh, sqrt
+from math import ceil, cosh, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,26 @@ class Mixture:
         blur[: len(self._starts)][self._fitting(step)] = 0.0
         grown = np.log1p(blur * (cosh(min(tilt * step, _STEEP)) - 1) / 6) / tilt
         return float(self.counts @ (grown + blur * (1 + 1 / sqrt(self.variance)) * step**2 / 12))
+
+    def is_coarse(self, step: float) -> bool:
+        """Whether some loss moves by less than a step, off the grid: then `off` may be far off itself."""
+        small = np.sqrt(self.variances) < step
+        small[: len(self._starts)] &= ~self._fitting(step)
+        return bool(small.any())
+
+    def log_above(self, epsilon: float, depth: float) -> float:
+        """Return the log of a bound on delta if all losses but exp(-depth) stay below epsilon, else 0."""
+        number = float(self.counts.sum())
+        tops = (
+            [float(part.max()) for part in np.split(self._losses, self._ends[:-1])] if len(self._ends) else []
+        )
+        tops += [pair.span(depth)[1] for pair, _ in self._smooth]
+        if epsilon <= float(self.counts @ np.array(tops)):
+            return 0.0
+        return float(np.logaddexp.reduce([log(number) - depth, *self._infinite_logs()]))
+
+    def _infinite_logs(self) -> list[float]:
+        return [infinite + log(count) for infinite, count in zip(self._infinite, self.repeats, strict=False)]
 
     def step(self, tilt: float, allowed: float) -> float:
         """Return a step at which `off` is about `allowed`, on a lattice if there is one that is no finer."""
