@@ -73,7 +73,7 @@ def choose(pilot: Pilot, aim: Aim) -> Witness:
         if aim.claimed:
             refutation = max(refutation, _best(sweep, aim, _refutations), key=_by_score)
     near = aim.seek == "epsilon" and bound.score > _NEAR * float(aim.epsilon)
-    best = refutation if aim.claimed and refutation.score > (_luck(sets) if near else -np.inf) else bound
+    best = refutation if aim.claimed and refutation.score > (_luck(sets) if near else 0.0) else bound
     return Witness(best.event, "second" if best.likelier else "first")
 
 

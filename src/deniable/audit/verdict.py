@@ -48,17 +48,17 @@ class Proved:
     claim: Claim
     curve: Curve
     how: str
-    word: ClassVar = "proved"
+    word: ClassVar[Literal["proved"]] = "proved"
 
     @property
     def epsilon(self) -> Fraction:
         """An epsilon that holds at the delta of the claim: the least, but for rounding."""
-        return self.curve.epsilon(self.claim.delta)
+        return min(self.claim.epsilon, self.curve.epsilon(self.claim.delta))
 
     @property
     def delta(self) -> Fraction:
         """A delta that holds at the epsilon of the claim: the least, but for rounding."""
-        return self.curve.delta(self.claim.epsilon)
+        return min(self.claim.delta, self.curve.delta(self.claim.epsilon))
 
     def __str__(self) -> str:
         return f"Proved: {self.claim}. {self.how}"
@@ -72,7 +72,7 @@ class Computed:
     delta: float
     error: float
     how: str
-    word: ClassVar = "computed"
+    word: ClassVar[Literal["computed"]] = "computed"
 
     def __str__(self) -> str:
         return (
@@ -86,7 +86,7 @@ class NotViolated:
 
     claim: Claim | None
     evidence: Evidence
-    word: ClassVar = "not violated"
+    word: ClassVar[Literal["not violated"]] = "not violated"
 
     def __str__(self) -> str:
         claim = "" if self.claim is None else f" of {self.claim}"
@@ -109,7 +109,7 @@ class Violated:
     second: Fraction
     how: How
     evidence: Evidence | None = None
-    word: ClassVar = "violated"
+    word: ClassVar[Literal["violated"]] = "violated"
 
     @property
     def epsilon(self) -> float:
