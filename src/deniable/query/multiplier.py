@@ -52,11 +52,10 @@ def laplace(
     def holds(multiplier: Fraction) -> bool:
         return accounting.within(noise(multiplier), epsilon=epsilon, delta=delta)
 
-    basic = noise(1 / epsilon)
-    _check_scales([event.scale for event in basic], epsilon)
+    _check_scales([move / (epsilon * share) for move, share in zip(moves, shares, strict=True)], epsilon)
     worth = (1 - WORTH) / epsilon
     if not (len(moves) > 1 and delta > 0 and holds(worth)):
-        return basic
+        return noise(1 / epsilon)
     return noise(_least(holds, worth))
 
 
