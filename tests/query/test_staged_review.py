@@ -1,4 +1,4 @@
-"""Reviews of releases whose groups were found in rounds or by chance: sound as saved, and edits are found out."""
+"""Reviews of releases whose groups were found in rounds or by chance: sound as saved, edits are found out."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ def plan(
     Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
              --delimiter CHARACTER
     Groups   --group-by COLUMN; --max-groups N; --over weight|drop; --max-keys N;
-             --keys FILE
+             --keys FILE; --selection auto|threshold|sips|truncated-geometric;
+             --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean [NAME=]COLUMN:LOW:HIGH; --max-rows N
     Price    --epsilon NUMBER; --delta NUMBER; --noise auto|laplace|gaussian;

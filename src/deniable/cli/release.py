@@ -37,7 +37,7 @@ def release(
              age=integer; --delimiter ';'
     Groups   --group-by COLUMN (again for more); --max-groups N: groups of a unit
              that count in full (1); --over weight|drop: what becomes of more;
-             --max-keys N looked at (100); --keys FILE: publish exactly these
+             --max-keys N; --keys FILE: just these; --selection RULE; --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean [NAME=]COLUMN:LOW:HIGH; --max-rows N: of a unit, in a group
     Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
