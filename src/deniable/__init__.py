@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from deniable.mechanisms import RandomizedResponse as RandomizedResponse
     from deniable.query.aggregates import count as count
     from deniable.query.aggregates import mean as mean
+    from deniable.query.aggregates import std as std
     from deniable.query.aggregates import sum as sum  # noqa: A004
     from deniable.query.aggregates import units as units
+    from deniable.query.aggregates import variance as variance
     from deniable.query.review import review as review
     from deniable.query.survey import ROW as ROW
     from deniable.query.survey import protect as protect
@@ -56,8 +58,10 @@ _NAMES: dict[str, str] = {
     "protect": "deniable.query.survey",
     "review": "deniable.query.review",
     "split": "deniable.accounting",
+    "std": "deniable.query.aggregates",
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
+    "variance": "deniable.query.aggregates",
 }
 _MODULES = ("accounting", "audit", "errors", "events", "examples")
 
@@ -84,8 +88,10 @@ __all__ = [
     "mean",
     "protect",
     "split",
+    "std",
     "sum",
     "units",
+    "variance",
 ]
 
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 from deniable.bits import SeededBits
 from deniable.engines.duckdb import DuckDB
 from deniable.query.collect import collect
-from deniable.query.measures import Contributions, Count, Measure, Total, Units, weight_table
+from deniable.query.measures import Contributions, Count, Measure, Squares, Total, Units, weight_table
 from deniable.query.sealed import Sealed
 
 Key = tuple[Any, ...]
@@ -52,8 +52,19 @@ def integer(measure: Measure, rows: Sequence[Row]) -> int:
             return min(len(present), measure.max_rows or 1)
         case Total():
             steps = [step(x, measure) for r in rows if (x := number(r[measure.column])) is not None]
-            n, most, total = len(steps), measure.max_rows or 1, sum(steps)
-            return total if n <= most else math.trunc(Fraction(total * most, n))
+            return shared(steps, measure.max_rows or 1)
+        case Squares():
+            steps = [step(x, measure.of) for r in rows if (x := number(r[measure.column])) is not None]
+            unit, largest = 2**measure.shift, max(abs(measure.of.low), abs(measure.of.high))
+            centre = math.floor(Fraction(largest**2, unit) + Fraction(1, 2)) // 2
+            squares = [math.floor(Fraction(x * x, unit) + Fraction(1, 2)) - centre for x in steps]
+            return shared(squares, measure.max_rows or 1)
+
+
+def shared(steps: list[int], most: int) -> int:
+    """The sum, or the part of it that `most` rows have on average, toward zero."""
+    total = sum(steps)
+    return total if len(steps) <= most else math.trunc(Fraction(total * most, len(steps)))
 
 
 def has_value(value: Any) -> bool:

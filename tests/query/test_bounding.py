@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
-from deniable.query.measures import Contributions, Count, Measure, Total, Units
+from deniable.query.measures import Contributions, Count, Measure, Squares, Total, Units
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KINDS = {
@@ -44,6 +44,7 @@ NUMBERS: tuple[Measure, ...] = (
     Total("paid", 1, FINE, 0, 0, 102_400),
     Total("free", 1, FINE, 0, 0, 102_400),
     Total("spend", 1, Fraction(1), 0, 0, 1 << 40),
+    Squares(Total("age", 2, Fraction(1), 60, -60, 60), 3),
 )
 
 

@@ -21,7 +21,7 @@ from deniable.bits import SeededBits
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import ParameterError
 from deniable.query.collect import collect
-from deniable.query.measures import LIMIT, Contributions, Count, Measure, Total, Units
+from deniable.query.measures import LIMIT, Contributions, Count, Measure, Squares, Total, Units
 
 ONE = 1 << 20
 Norm = Literal["l1", "l2"]
@@ -95,6 +95,7 @@ MEASURES = st.lists(
         st.builds(Count, st.sampled_from([None, "other"]), st.integers(1, 3)),
         totals("value"),
         totals("other"),
+        st.builds(Squares, totals("value"), st.sampled_from([0, 1, 7, 34])),
     ),
     min_size=1,
     max_size=4,
@@ -159,9 +160,8 @@ def test_where_every_row_is_a_unit_rows_are_added_up(
     )
     each = contributed(rows, None, groups, per_row)
     expected = added(*each.values()) or ({} if groups else {(): (0,) * len(per_row)})
-    assert opened(found, len(groups)) == {
-        key: tuple(one * x for x in numbers) for key, numbers in expected.items()
-    }
+    full = {key: tuple(one * x for x in numbers) for key, numbers in expected.items()}
+    assert opened(found, len(groups)) == saturated(full)
 
 
 def per_row_of(measure: Measure) -> Measure:
@@ -172,6 +172,8 @@ def per_row_of(measure: Measure) -> Measure:
             return Count(measure.column, None)
         case Total():
             return Total(measure.column, None, measure.grid, measure.centre, measure.low, measure.high)
+        case Squares(of=of, shift=shift):
+            return Squares(Total(of.column, None, of.grid, of.centre, of.low, of.high), shift)
 
 
 def people(rows: list[tuple[Any, ...]], **types: pa.DataType) -> pa.Table:

@@ -38,6 +38,8 @@ class Options:
     count: Many = None
     sum: Many = None
     mean: Many = None
+    variance: Many = None
+    std: Many = None
     max_rows: Number = None
     epsilon: Text = None
     delta: Annotated[str, typer.Option()] = "0"

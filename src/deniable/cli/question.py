@@ -143,8 +143,9 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         with speaking_of(f"--count {words}".rstrip()):
             counted = aggregates.count(column or None, max_rows=rows)
         yield "--count", name or (f"{column}_count" if column else "count"), counted
-    for kind, make, given in (("sum", aggregates.sum, options.sum), ("mean", aggregates.mean, options.mean)):
-        for words in given or ():
+    for kind in ("sum", "mean", "variance", "std"):
+        make = getattr(aggregates, kind)
+        for words in getattr(options, kind) or ():
             name, column, bounds = _bounded(f"--{kind}", words, schema)
             with speaking_of(f"--{kind} {words}"):
                 yield f"--{kind}", name or f"{column}_{kind}", make(column, bounds=bounds, max_rows=rows)

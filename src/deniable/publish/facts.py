@@ -13,6 +13,8 @@ from typing import Literal
 
 from deniable.guarantees import Guarantee, Neighbours
 
+Kind = Literal["units", "count", "sum", "mean", "variance", "std"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnFacts:
@@ -21,15 +23,15 @@ class ColumnFacts:
     name:     the output column; its interval is in `<name>_low` and `<name>_high`.
     column:   the input column that is counted, summed or averaged; None for units and for all rows.
     max_rows: rows of one unit that count in one group; None where a row is the unit, and for units.
-    bounds:   what each value is clamped to (sum, mean); None otherwise.
+    bounds:   what each value is clamped to; None for units and counts.
     scale:    Laplace scale or Gaussian standard deviation, in the units of the output; for a mean, of
-              its sum.
+              its sum; for a variance or standard deviation, of its sum of squares, in squared units.
     error:    half the width of the interval at `Facts.confidence`, as text without rounding by floats,
-              in the units of the output; None where it depends on the released values (a mean).
+              in the units of the output; None where it depends on the released values (mean, variance, std).
     """
 
     name: str
-    kind: Literal["units", "count", "sum", "mean"]
+    kind: Kind
     column: str | None
     max_rows: int | None
     bounds: tuple[Fraction, Fraction] | None

@@ -20,6 +20,8 @@ WIDTH = 80
 
 _PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
+_OF = {"mean": " of its sum", "variance": " of its sum of squares", "std": " of its sum of squares"}
+
 
 def write(facts: Facts) -> str:
     """Return the statement as plain text: a title, then one paragraph a subject, ending in a newline."""
@@ -214,7 +216,7 @@ def _bound(column: ColumnFacts, one: str) -> str:
             return f"{name}: each {one} counts once in a group."
         case "count":
             return f"{name}: {rows} count." if rows else f"{name}: {source} count."
-        case "sum" | "mean":
+        case "sum" | "mean" | "variance" | "std":
             assert column.bounds is not None
             low, high = (text(end) for end in column.bounds)
             cap = f"; {rows} count, more are scaled down to as many" if rows else ""
@@ -291,7 +293,7 @@ def _numbers(facts: Facts) -> list[str]:
     for column in facts.columns:
         name, kind = cells.visible(column.name), column.noise.capitalize()
         spread = "scale" if column.noise == "laplace" else "standard deviation"
-        of = " of its sum" if column.kind == "mean" else ""
+        of = _OF.get(column.kind, "")
         most = f", at most {column.error} in {share} of cases" if column.error is not None else ""
         said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.")
     said.append(

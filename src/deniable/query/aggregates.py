@@ -1,10 +1,12 @@
-"""What can be asked of each group: `units`, `count`, `sum`, `mean`; their arguments are checked here.
+"""What can be asked of each group: `units`, `count`, `sum`, `mean`, `std`; arguments are checked here.
 
     dn.units()                                             how many units have a row in the group
     dn.count(max_rows=2)                                   rows, at most two of each unit
     dn.count("spend", max_rows=2)                          rows with a value in `spend`
     dn.sum("spend", bounds=(0, 100), max_rows=2)           their sum, each value clamped to the bounds
     dn.mean("spend", bounds=(0, 100), max_rows=2)          sum (centred) and count, each with its noise
+    dn.variance("spend", bounds=(0, 100), max_rows=2)      squares (centred), sum and count, the same
+    dn.std("spend", bounds=(0, 100), max_rows=2)           the root of the variance
 
 Bounds are required because they decide how much noise is needed; they must come from knowledge of the
 subject, never from the data. `max_rows` is required with a unit column and absent when a row is the unit.
@@ -19,10 +21,10 @@ from typing import Literal, assert_never
 
 from deniable.errors import ParameterError
 from deniable.exact import exact, whole
-from deniable.query.grids import total
-from deniable.query.measures import Count, Measure, Units
+from deniable.query.grids import squares, total
+from deniable.query.measures import Count, Measure, Total, Units
 
-Kind = Literal["units", "count", "sum", "mean"]
+Kind = Literal["units", "count", "sum", "mean", "variance", "std"]
 Bounds = Sequence[object]
 
 MOST_ROWS = 1 << 30
@@ -31,10 +33,10 @@ _LARGEST = Fraction(10) ** 150
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One question about each group; made by `units`, `count`, `sum` and `mean`.
+    """One question about each group; made by the functions below.
 
     column: what is counted, summed or averaged; None for units and for all rows.
-    bounds: the two exact numbers that each value is clamped to (sum, mean); None otherwise.
+    bounds: the two exact numbers that each value is clamped to ; None for units and counts.
     """
 
     kind: Kind
@@ -43,7 +45,9 @@ class Aggregate:
     max_rows: int | None = None
 
     def measures(self, *, whole_numbers: bool, one: int, population: int | None) -> tuple[Measure, ...]:
-        """Return the integers that this question is answered from: one, or (total, count) for a mean.
+        """Return the integers that this question is answered from.
+
+        A mean takes (total, count), a variance (squares, total, count): the total is the same for both.
 
         whole_numbers: the column is declared an integer. one: what counting in full is written as.
         population: units there may be, as stated; it decides how fine the grid can be.
@@ -54,20 +58,30 @@ class Aggregate:
             case "count":
                 return (Count(self.column, self.max_rows),)
             case "sum" | "mean":
-                assert self.column is not None
-                assert self.bounds is not None
-                added = total(
-                    self.column,
-                    self.bounds,
-                    centred=self.kind == "mean",
-                    whole_numbers=whole_numbers,
-                    max_rows=self.max_rows,
-                    one=one,
-                    population=population,
+                centred = self.kind == "mean"
+                added = self._total(
+                    centred=centred, whole_numbers=whole_numbers, one=one, population=population
                 )
-                return (added,) if self.kind == "sum" else (added, Count(self.column, self.max_rows))
+                return (added, Count(self.column, self.max_rows)) if centred else (added,)
+            case "variance" | "std":
+                added = self._total(centred=True, whole_numbers=False, one=one, population=population)
+                squared = squares(added, one=one, population=population)
+                return squared, added, Count(self.column, self.max_rows)
             case other:
                 assert_never(other)
+
+    def _total(self, *, centred: bool, whole_numbers: bool, one: int, population: int | None) -> Total:
+        assert self.column is not None
+        assert self.bounds is not None
+        return total(
+            self.column,
+            self.bounds,
+            centred=centred,
+            whole_numbers=whole_numbers,
+            max_rows=self.max_rows,
+            one=one,
+            population=population,
+        )
 
     def __str__(self) -> str:
         parts = [] if self.column is None else [repr(self.column)]
@@ -102,6 +116,20 @@ def mean(column: str, *, bounds: Bounds | None = None, max_rows: int | None = No
     It is a noisy sum, centred on the middle of the bounds, over a noisy count.
     """
     return Aggregate("mean", _column(column), _bounds(bounds), _rows(max_rows))
+
+
+def variance(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+    """Return how far values are from their mean: the average squared distance, over rows (divided by n).
+
+    It is a noisy sum of centred squares, a noisy centred sum and a noisy count; a mean of the same column
+    uses the same noisy sum and count. What one unit changes is proved in `measures` for each of the three.
+    """
+    return Aggregate("variance", _column(column), _bounds(bounds), _rows(max_rows))
+
+
+def std(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+    """Return the standard deviation: the root of `variance`, from the same noisy numbers."""
+    return Aggregate("std", _column(column), _bounds(bounds), _rows(max_rows))
 
 
 def _column(column: object) -> str:

@@ -39,7 +39,16 @@ from typing import assert_never
 from sqlglot import exp
 
 from deniable.query import rounding
-from deniable.query.measures import LIMIT, Contributions, Count, Measure, Total, Units
+from deniable.query.measures import (
+    LIMIT,
+    Contributions,
+    Count,
+    Measure,
+    Squares,
+    Summed,
+    Total,
+    Units,
+)
 from deniable.query.rounding import sql
 
 PAIRS, WIDTHS, WEIGHTS, KEYS = "deniable_pairs", "deniable_widths", "deniable_weights", "deniable_keys"
@@ -122,7 +131,7 @@ def per_row(question: Bounding) -> exp.Select:
     sums = []
     for place, measure in enumerate(question.measures):
         count = _count(place, measure, question)
-        total = sql("SUM(:x)", x=exp.column(f"x{place}")) if isinstance(measure, Total) else count
+        total = sql("SUM(:x)", x=exp.column(f"x{place}")) if isinstance(measure, Summed) else count
         sums.append(sql("CAST(:sum AS HUGEINT) * :one", sum=total, one=question.contributions.one))
     return _by_group(question, sums, _rows(question))
 
@@ -187,6 +196,8 @@ def _value(measure: Measure, question: Bounding) -> exp.Expression | None:
     match measure:
         case Total():
             return rounding.steps(_source(measure.column), question.kinds[measure.column], measure)
+        case Squares():
+            return rounding.squared(_source(measure.column), question.kinds[measure.column], measure)
         case Count() if measure.column is not None and _total_of(measure.column, question) is None:
             return rounding.value(_source(measure.column), question.kinds[measure.column])
         case _:
@@ -196,7 +207,7 @@ def _value(measure: Measure, question: Bounding) -> exp.Expression | None:
 def _total_of(column: str, question: Bounding) -> int | None:
     """Return the place of a total of the same column: what is missing there is missing for a count too."""
     for place, measure in enumerate(question.measures):
-        if isinstance(measure, Total) and measure.column == column:
+        if isinstance(measure, Summed) and measure.column == column:
             return place
     return None
 
@@ -207,12 +218,12 @@ def _counted(question: Bounding) -> list[exp.Alias]:
     for place, measure in enumerate(question.measures):
         if not isinstance(measure, Units):
             found.append(_named(_count(place, measure, question), f"n{place}"))
-        if isinstance(measure, Total):
+        if isinstance(measure, Summed):
             found.append(_named(_sum(place, measure), f"s{place}"))
     return found
 
 
-def _sum(place: int, measure: Total) -> exp.Expression:
+def _sum(place: int, measure: Summed) -> exp.Expression:
     total = sql("COALESCE(SUM(:x), 0)", x=exp.column(f"x{place}"))
     if max(abs(measure.low), abs(measure.high)) > _SHORT:
         return total
@@ -231,13 +242,13 @@ def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
             assert measure.column is not None
             total = _total_of(measure.column, question)
             return sql("COUNT(:x)", x=exp.column(f"x{place if total is None else total}"))
-        case Total():
+        case Total() | Squares():
             return sql("COUNT(:x)", x=exp.column(f"x{place}"))
         case other:
             assert_never(other)
 
 
-def bounded(place: int, measure: Count | Total) -> exp.Expression:
+def bounded(place: int, measure: Count | Summed) -> exp.Expression:
     """Return the integer of (unit, group), in the shortest type that holds its bound: step 2."""
     rows = measure.max_rows
     assert rows is not None
@@ -245,7 +256,7 @@ def bounded(place: int, measure: Count | Total) -> exp.Expression:
     match measure:
         case Count():
             number = sql("LEAST(:n, :rows)", n=n, rows=rows)
-        case Total():
+        case Total() | Squares():
             number = sql(
                 f"GREATEST({-measure.bound}, LEAST({measure.bound}, :shared))", shared=_shared(n, s, rows)
             )

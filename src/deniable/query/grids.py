@@ -10,6 +10,9 @@ Bounds are rounded inward onto the grid and the clamp is the last step (`Total`)
 than the stated bound, and B steps are never more than the bound in output units. A mean is centred on
 the grid point nearest the middle of its bounds: B is then about half their distance.
 
+Squares of centred steps are rounded to the nearest multiple of 2**shift, with the least shift for which they,
+centred too, fit in the same way: their largest size is about half of the largest square.
+
 | column                                   | grid                                                        |
 |------------------------------------------|-------------------------------------------------------------|
 | declared integer, summed, fits           | 1: sums are exact and published as integers                  |
@@ -23,7 +26,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from deniable.errors import ParameterError
-from deniable.query.measures import Total
+from deniable.query.measures import Squares, Total
 
 UNSTATED_POPULATION = 1 << 27
 _LARGEST_SUM = 1 << 61
@@ -48,17 +51,35 @@ def total(
     Raises:  ParameterError: max_rows times population leaves no room for values, or the bounds of a mean
              are closer together than numbers of their size can be told apart.
     """
-    rows = max_rows or 1
-    most = min(_MOST_STEPS, _LARGEST_SUM // (one * rows * (population or UNSTATED_POPULATION)))
-    if most < _FEWEST_STEPS:
-        fix = "State the population (how many units there may be at most), or lower max_rows."
-        raise ParameterError("max_rows", max_rows, "leaves no room for an exact sum", fix)
+    most = _most_steps(max_rows, one, population)
     if whole_numbers and not centred:
         ends = ceil(bounds[0]), floor(bounds[1])
         if ends[0] <= ends[1] and 1 <= max(abs(ends[0]), abs(ends[1])) <= most:
             return Total(column, max_rows, Fraction(1), 0, *ends)
     exponent = _finest(bounds, most, centred=centred)
     return _on_grid(column, bounds, max_rows, Fraction(2) ** exponent, centred=centred)
+
+
+def squares(of: Total, *, one: int, population: int | None) -> Squares:
+    """Return the sum of the squares of a total's steps, rounded by as few bits as fit.
+
+    Raises:  ParameterError: max_rows times population leaves no room.
+    """
+    most = _most_steps(of.max_rows, one, population)
+    shift = 0
+    while (found := Squares(of, shift)).high > most:
+        shift += 1
+    return found
+
+
+def _most_steps(max_rows: int | None, one: int, population: int | None) -> int:
+    """Return how many steps one value may have, so that the largest sum stays below 2**61."""
+    rows = max_rows or 1
+    most = min(_MOST_STEPS, _LARGEST_SUM // (one * rows * (population or UNSTATED_POPULATION)))
+    if most < _FEWEST_STEPS:
+        fix = "State the population (how many units there may be at most), or lower max_rows."
+        raise ParameterError("max_rows", max_rows, "leaves no room for an exact sum", fix)
+    return most
 
 
 def _finest(bounds: tuple[Fraction, Fraction], most: int, *, centred: bool) -> int:

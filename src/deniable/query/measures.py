@@ -98,12 +98,85 @@ class Total:
         return _exponent(self.grid)
 
     @property
+    def reach(self) -> int:
+        """The largest size of one X, in grid steps."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
     def bound(self) -> int:
         """The most, in grid steps, that one unit adds to or takes from one group."""
-        return max(abs(self.low), abs(self.high)) * (self.max_rows or 1)
+        return self.reach * (self.max_rows or 1)
 
 
-Measure = Units | Count | Total
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """The sum of Y = floor(X**2 / 2**shift + 1/2) - centre over rows that have a value, X that of `of`.
+
+    Shared as a total is where there are more than max_rows rows. X is between -B and B, so
+    Y + centre is a whole number from 0 to top = floor(B**2 / 2**shift + 1/2), and centre = top // 2 makes
+    the largest size of Y half of that: |Y| <= top - centre. One step is worth grid**2 * 2**shift, and
+    `centre` steps must be added for every row.
+    """
+
+    of: Total
+    shift: int
+
+    def __post_init__(self) -> None:
+        if not self.of.reach < 1 << 30 or not 0 <= self.shift <= 62:
+            raise ParameterError("bounds", self.of, "are too wide to be squared", "Use a coarser grid.")
+        if not self.bound <= LIMIT:
+            raise ParameterError("bounds", self.of, "are too wide to be squared", "Use fewer max_rows.")
+
+    @property
+    def column(self) -> str:
+        """The column whose values are squared."""
+        return self.of.column
+
+    @property
+    def max_rows(self) -> int | None:
+        """The rows of one unit that count in one group."""
+        return self.of.max_rows
+
+    @property
+    def half(self) -> int:
+        """What is added before the shift, so that it rounds to the nearest."""
+        return (1 << self.shift) >> 1
+
+    @property
+    def top(self) -> int:
+        """The largest rounded square."""
+        return (self.of.reach**2 + self.half) >> self.shift
+
+    @property
+    def centre(self) -> int:
+        """What is taken off every rounded square."""
+        return self.top // 2
+
+    @property
+    def low(self) -> int:
+        """The least Y."""
+        return -self.centre
+
+    @property
+    def high(self) -> int:
+        """The largest Y."""
+        return self.top - self.centre
+
+    @property
+    def grid(self) -> Fraction:
+        """What one step is worth, in squared units of the column."""
+        return self.of.grid**2 * (1 << self.shift)
+
+    @property
+    def bound(self) -> int:
+        """The most, in steps, that one unit adds to or takes from one group."""
+        return self.high * (self.max_rows or 1)
+
+
+Summed = Total | Squares
+"""What adds up a number of steps for every row."""
+
+Measure = Units | Count | Summed
 
 
 @dataclass(frozen=True, slots=True)

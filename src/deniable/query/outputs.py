@@ -6,6 +6,7 @@
 | other sums             | N * step, a double                      | (N - w) * step, (N + w) * step        |
 | mean                   | centre + total/count, count at least 1, | every total/count within both widths; |
 |                        | clamped to the bounds                   | the bounds if the count may be 0      |
+| variance, std          | as `spreads` says                       | as `spreads` says                     |
 
 w is the least integer with P(|noise| <= w) >= confidence, so an interval holds the value without noise at
 least that often. For a mean both widths are taken at 1 - (1 - confidence)/2: both hold at once at least as
@@ -25,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.query.measures import LIMIT, Total
+from deniable.query.spreads import spread
 
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
@@ -52,6 +54,10 @@ def _column(plan: Plan, output: Output, noisy: Sequence[Integers]) -> tuple[Colu
     parts = [np.clip(noisy[place], -LIMIT, LIMIT) for place in output.parts]
     measured = [plan.price.measured[place] for place in output.parts]
     one = plan.price.contributions.one
+    if output.aggregate.kind in ("variance", "std"):
+        sure = 1 - (1 - plan.confidence) / 3
+        three = [column.half_width(sure) for column in measured]
+        return spread(output.aggregate, measured[0].measure, one, parts, three)
     if output.aggregate.kind == "mean":
         sure = 1 - (1 - plan.confidence) / 2
         widths = measured[0].half_width(sure), measured[1].half_width(sure)

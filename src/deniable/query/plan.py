@@ -305,7 +305,7 @@ def measured(query: Query, one: int, *, selected: bool) -> tuple[list[Measure], 
             whole_numbers=_is_integer(query, aggregate), one=one, population=query.survey.population
         )
         found = tuple(places.setdefault(part, len(places)) for part in parts)
-        whole = not (aggregate.kind == "mean" or (isinstance(parts[0], Total) and parts[0].grid != 1))
+        whole = len(parts) == 1 and not (isinstance(parts[0], Total) and parts[0].grid != 1)
         outputs.append(Output(name, aggregate, found, whole))
     return list(places), tuple(outputs)
 

@@ -33,7 +33,7 @@ from deniable.guarantees import ApproxDP, PureDP
 from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
 from deniable.query import multiplier
-from deniable.query.measures import Contributions, Measure, Total, Units, weight_table
+from deniable.query.measures import Contributions, Measure, Summed, Units, weight_table
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold, least_threshold
@@ -197,7 +197,7 @@ def price(
 
 def step(measure: Measure, contributions: Contributions) -> Fraction:
     """Return what 1 in the column is worth in units of the output."""
-    return (measure.grid if isinstance(measure, Total) else Fraction(1)) / contributions.one
+    return (measure.grid if isinstance(measure, Summed) else Fraction(1)) / contributions.one
 
 
 def spread(event: NoiseEvent) -> Fraction:

@@ -8,7 +8,7 @@ release = query.release(epsilon=1, delta="1e-8")    # exactly plan(...).release(
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NoReturn
 
@@ -167,11 +167,11 @@ def _checked(name: str, aggregate: object, survey: Survey) -> Aggregate:
     if aggregate.column is None:
         return aggregate
     column = survey.schema.find(aggregate.column, name)
-    usable = _NUMBERS if aggregate.kind in ("sum", "mean") else _COUNTABLE
+    usable = _COUNTABLE if aggregate.kind in ("units", "count") else _NUMBERS
     if column.type not in usable:
         fix = "Derive a number from it, or name another column."
         raise ParameterError(name, column.name, f"is a column of type {column.type.value}", fix)
-    return Aggregate(aggregate.kind, column.name, aggregate.bounds, aggregate.max_rows)
+    return replace(aggregate, column=column.name)
 
 
 def _check_rows(name: str, aggregate: Aggregate, survey: Survey) -> None:

@@ -33,7 +33,7 @@ import sqlglot
 from sqlglot import exp
 
 from deniable.errors import ParameterError
-from deniable.query.measures import LIMIT, Total
+from deniable.query.measures import LIMIT, Squares, Total
 from deniable.query.schema import Type
 from deniable.query.sources import casts
 
@@ -68,6 +68,21 @@ def steps(column: exp.Expression, kind: str, total: Total) -> exp.Expression:
     if exact and (digits := _DECIMAL.fullmatch(kind)):
         return _of_decimals(column, int(digits[1]), int(digits[2]), total)
     return _of_reals(_number(column, kind, total.column), total)
+
+
+def squared(column: exp.Expression, kind: str, squares: Squares) -> exp.Expression:
+    """Return Y of `Squares` for a column of the DuckDB type `kind`: BIGINT, NULL if the value is missing.
+
+    |X| < 2**30, so that X * X and half of what is shifted out stay below 2**62.
+    """
+    x = steps(column, kind, squares.of)
+    return sql(
+        "((:x * :x + :half) >> :shift) - :centre",
+        x=x,
+        half=squares.half,
+        shift=squares.shift,
+        centre=squares.centre,
+    )
 
 
 def value(column: exp.Expression, kind: str) -> exp.Expression:

@@ -12,7 +12,7 @@ from deniable.guarantees import Neighbours
 from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
-from deniable.query.measures import Total
+from deniable.query.measures import Summed, Total
 from deniable.query.pricing import Noisy, Price, sampler
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
@@ -76,7 +76,7 @@ def _column(plan: Plan, output: Output) -> ColumnFacts:
         bounds=aggregate.bounds,
         noise=plan.noise,
         scale=noisy.scale,
-        error=None if aggregate.kind == "mean" else _error(plan, output),
+        error=None if len(output.parts) > 1 else _error(plan, output),
     )
 
 
@@ -305,9 +305,9 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
 def _measured_record(noisy: Noisy) -> dict[str, Any]:
     measure = noisy.measure
     found: dict[str, Any] = {"measure": type(measure).__name__.lower(), "step": written(noisy.step)}
-    for name in ("column", "max_rows", "centre", "low", "high"):
+    for name in ("column", "max_rows", "centre", "low", "high", "shift"):
         if hasattr(measure, name):
             found[name] = getattr(measure, name)
-    if isinstance(measure, Total):
+    if isinstance(measure, Summed):
         found["grid"] = written(measure.grid)
     return found

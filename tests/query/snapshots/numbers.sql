@@ -84,7 +84,24 @@ SELECT
         ELSE s4
       END
     )
-  ) AS BIGINT) AS v4
+  ) AS BIGINT) AS v4,
+  CAST(GREATEST(
+    -450,
+    LEAST(
+      450,
+      CASE
+        WHEN n5 > 2
+        THEN (
+          s5 // LEAST(n5, 2305843009213693952)
+        ) * 2 + (
+          (
+            s5 % LEAST(n5, 2305843009213693952)
+          ) * 2
+        ) // LEAST(n5, 2305843009213693952)
+        ELSE s5
+      END
+    )
+  ) AS INT) AS v5
 FROM (
   SELECT
     unit,
@@ -97,7 +114,9 @@ FROM (
     COUNT(x3) AS n3,
     CAST(GREATEST(-4611686018427387904, LEAST(4611686018427387904, COALESCE(SUM(x3), 0))) AS BIGINT) AS s3,
     COUNT(x4) AS n4,
-    COALESCE(SUM(x4), 0) AS s4
+    COALESCE(SUM(x4), 0) AS s4,
+    COUNT(x5) AS n5,
+    CAST(GREATEST(-4611686018427387904, LEAST(4611686018427387904, COALESCE(SUM(x5), 0))) AS BIGINT) AS s5
   FROM (
     SELECT
       1 AS present,
@@ -189,7 +208,18 @@ FROM (
             ) - 0
           )
         ) AS BIGINT)
-      END AS x4
+      END AS x4,
+      (
+        (
+          CASE
+            WHEN NOT "source"."age" IS NULL
+            THEN CAST(GREATEST(-60, LEAST(60, GREATEST(-1, LEAST(121, CAST("source"."age" AS BIGINT))) * 1 - 60)) AS BIGINT)
+          END * CASE
+            WHEN NOT "source"."age" IS NULL
+            THEN CAST(GREATEST(-60, LEAST(60, GREATEST(-1, LEAST(121, CAST("source"."age" AS BIGINT))) * 1 - 60)) AS BIGINT)
+          END + 4
+        ) >> 3
+      ) - 225 AS x5
     FROM (
       SELECT
         "person",
