@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from deniable.mechanisms import NoisyMax as NoisyMax
     from deniable.mechanisms import RandomizedResponse as RandomizedResponse
     from deniable.query.aggregates import count as count
+    from deniable.query.aggregates import histogram as histogram
+    from deniable.query.aggregates import maximum as maximum
     from deniable.query.aggregates import mean as mean
+    from deniable.query.aggregates import median as median
+    from deniable.query.aggregates import minimum as minimum
+    from deniable.query.aggregates import quantile as quantile
     from deniable.query.aggregates import std as std
     from deniable.query.aggregates import sum as sum  # noqa: A004
     from deniable.query.aggregates import units as units
@@ -58,6 +63,11 @@ _NAMES: dict[str, str] = {
     "protect": "deniable.query.survey",
     "review": "deniable.query.review",
     "split": "deniable.accounting",
+    "histogram": "deniable.query.aggregates",
+    "maximum": "deniable.query.aggregates",
+    "median": "deniable.query.aggregates",
+    "minimum": "deniable.query.aggregates",
+    "quantile": "deniable.query.aggregates",
     "std": "deniable.query.aggregates",
     "sum": "deniable.query.aggregates",
     "units": "deniable.query.aggregates",
@@ -85,8 +95,13 @@ __all__ = [
     "errors",
     "events",
     "examples",
+    "histogram",
+    "maximum",
     "mean",
+    "median",
+    "minimum",
     "protect",
+    "quantile",
     "split",
     "std",
     "sum",

@@ -15,7 +15,15 @@ from sqlglot import exp
 from deniable.bits import SeededBits
 from deniable.engines.duckdb import DuckDB
 from deniable.query.collect import collect
-from deniable.query.measures import Contributions, Count, Measure, Squares, Total, Units, weight_table
+from deniable.query.measures import (
+    Contributions,
+    Count,
+    Measure,
+    Squares,
+    Total,
+    Units,
+    weight_table,
+)
 from deniable.query.sealed import Sealed
 
 Key = tuple[Any, ...]
@@ -59,6 +67,8 @@ def integer(measure: Measure, rows: Sequence[Row]) -> int:
             centre = math.floor(Fraction(largest**2, unit) + Fraction(1, 2)) // 2
             squares = [math.floor(Fraction(x * x, unit) + Fraction(1, 2)) - centre for x in steps]
             return shared(squares, measure.max_rows or 1)
+        case _:
+            raise NotImplementedError("a tree has more than one integer")
 
 
 def shared(steps: list[int], most: int) -> int:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
-from deniable.query.measures import Contributions, Count, Measure, Squares, Total, Units
+from deniable.query.measures import Bins, Contributions, Count, Measure, Squares, Total, Tree, Units
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KINDS = {
@@ -47,6 +47,9 @@ NUMBERS: tuple[Measure, ...] = (
     Squares(Total("age", 2, Fraction(1), 60, -60, 60), 3),
 )
 
+TREE = Tree(Total("spend", 2, FINE, 0, 0, 200), 15, 2)
+BINS = Bins("age", None, (Fraction(0), Fraction(18), Fraction(131, 2)))
+
 
 def question(
     over: Literal["weight", "drop"], groups: Sequence[str], measures: Sequence[Measure] = MEASURES
@@ -65,7 +68,7 @@ def question(
 
 def rows_alone(asked: Bounding) -> Bounding:
     counted = tuple(
-        replace(measure, max_rows=None) if not isinstance(measure, Units) else measure
+        replace(measure, max_rows=None) if isinstance(measure, Count | Total) else measure
         for measure in asked.measures
     )
     return replace(asked, unit=None, measures=counted)
@@ -77,6 +80,8 @@ def shapes() -> dict[str, list[exp.Expression]]:
     total = question("weight", [])
     declared = replace(dropped, keyed=True)
     row, named_row = rows_alone(dropped), replace(rows_alone(dropped), keyed=True)
+    tall = replace(dropped, measures=(Units(), TREE))
+    binned = replace(named_row, measures=(Count(None, None), BINS))
     keys = bounding.declared(["hue"], KINDS, "listed")
     return {
         "weights": [
@@ -96,6 +101,12 @@ def shapes() -> dict[str, list[exp.Expression]]:
         "rows": [bounding.per_row(row)],
         "rows_no_groups": [bounding.per_row(rows_alone(total))],
         "rows_declared_keys": [bounding.in_full(named_row, bounding.per_row(named_row))],
+        "tree": [bounding.rows(tall), bounding.pairs(tall), bounding.answer(tall)],
+        "tree_weighted": [
+            bounding.rows(tall),
+            bounding.answer(replace(tall, contributions=found.contributions)),
+        ],
+        "bins_per_row": [bounding.rows(binned), bounding.in_full(binned, bounding.per_row(binned))],
         "numbers": [bounding.pairs(question("weight", [], NUMBERS))],
         "real_keys": [
             bounding.pairs(question("weight", ["weight"], [Units()])),

@@ -72,7 +72,7 @@ def test_shares_are_kept() -> None:
     noise = multiplier.laplace(moves, shares, epsilon=Fraction(2), delta=Fraction(1, 10))
     assert len({e.epsilon / share for e, share in zip(noise, shares, strict=True)}) == 1
     wide = multiplier.gaussian(
-        [move << 20 for move in moves], shares, 5, epsilon=Fraction(2), delta=Fraction(1, 10)
+        [move << 20 for move in moves], shares, [5] * 4, epsilon=Fraction(2), delta=Fraction(1, 10)
     )
     spent = [float((e.sensitivity / e.sigma) ** 2 / share) for e, share in zip(wide, shares, strict=True)]
     assert max(spent) == pytest.approx(min(spent), rel=1e-4)
@@ -121,7 +121,7 @@ def test_noise_beyond_64_bits_is_refused_by_name(columns: int) -> None:
         multiplier.laplace([1 << 50] * columns, shares, epsilon=Fraction(1, 1 << 30), delta=Fraction(1, 9))
     with pytest.raises(ParameterError, match="epsilon"):
         multiplier.gaussian(
-            [1 << 50] * columns, shares, 1, epsilon=Fraction(1, 1 << 30), delta=Fraction(1, 10**9)
+            [1 << 50] * columns, shares, [1] * columns, epsilon=Fraction(1, 1 << 30), delta=Fraction(1, 10**9)
         )
 
 

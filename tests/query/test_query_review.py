@@ -58,6 +58,20 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     named.aggregate(n=dn.units(), age=asked["age"]).release(epsilon="1/3").save(folder / "keys")
     totals = protect(TABLE, unit=ROW).aggregate(n=dn.count(), mean=dn.mean("age", bounds=(0, 99)))
     totals.release(epsilon="0.5").save(folder / "totals")
+    spread = {
+        "n": dn.units(),
+        "v": dn.variance("spend", bounds=(0, 100), max_rows=2),
+        "s": dn.std("spend", bounds=(0, 100), max_rows=2),
+        "q": dn.quantile("age", [0.25, 0.5], bounds=(0, 90), max_rows=2),
+        "low": dn.minimum("spend", bounds=(0, 100), max_rows=2),
+        "high": dn.maximum("spend", bounds=(0, 100), max_rows=2),
+        "h": dn.histogram("spend", edges=[0, "0.1", 50, 80], max_rows=2),
+    }
+    for noise in ("laplace", "gaussian"):
+        groups = protect(TABLE, unit="person").group_by("colour", max_groups=2)
+        groups.aggregate(**spread).release(epsilon=1, delta="1e-8", noise=noise).save(
+            folder / f"spread {noise}"
+        )
     many = {f"s{i}": dn.sum("spend", bounds=(0, i + 1), max_rows=1) for i in range(24)}
     protect(TABLE, unit="person").aggregate(**many).release(epsilon=1, delta="1e-6", noise="laplace").save(
         folder / "many"
@@ -90,7 +104,10 @@ def wrong(found: Review) -> set[str]:
     return {finding.check for finding in found.findings if finding.verdict == "wrong"}
 
 
-@pytest.mark.parametrize("name", ["laplace", "gaussian", "keys", "totals", "many"])
+@pytest.mark.parametrize(
+    "name",
+    ["laplace", "gaussian", "keys", "totals", "many", "spread laplace", "spread gaussian"],
+)
 def test_a_release_is_sound_as_it_was_saved(saved: Path, name: str) -> None:
     found = review(saved / name)
     assert found.sound, str(found)

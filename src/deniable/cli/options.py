@@ -40,6 +40,8 @@ class Options:
     mean: Many = None
     variance: Many = None
     std: Many = None
+    quantile: Many = None
+    median: Many = None
     max_rows: Number = None
     epsilon: Text = None
     delta: Annotated[str, typer.Option()] = "0"

@@ -31,7 +31,8 @@ def plan(
              --keys FILE; --selection auto|threshold|sips|truncated-geometric;
              --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
-             --mean, --variance, --std as --sum; --max-rows N
+             --mean, --variance, --std, --median as --sum;
+             --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q; --max-rows N
     Price    --epsilon NUMBER; --delta NUMBER; --noise auto|laplace|gaussian;
              --confidence P; --no-coverage; --allow-large-delta
     Result   --json; --plan FILE: write the plan there, as JSON

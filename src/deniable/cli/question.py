@@ -143,12 +143,17 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         with speaking_of(f"--count {words}".rstrip()):
             counted = aggregates.count(column or None, max_rows=rows)
         yield "--count", name or (f"{column}_count" if column else "count"), counted
-    for kind in ("sum", "mean", "variance", "std"):
+    for kind in ("sum", "mean", "variance", "std", "median"):
         make = getattr(aggregates, kind)
         for words in getattr(options, kind) or ():
             name, column, bounds = _bounded(f"--{kind}", words, schema)
             with speaking_of(f"--{kind} {words}"):
                 yield f"--{kind}", name or f"{column}_{kind}", make(column, bounds=bounds, max_rows=rows)
+    for words in options.quantile or ():
+        name, column, bounds, shares = _shared(words, schema)
+        with speaking_of(f"--quantile {words}"):
+            found = aggregates.quantile(column, shares, bounds=bounds, max_rows=rows)
+        yield "--quantile", name or f"{column}_quantile", found
 
 
 def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str]]:
@@ -159,6 +164,15 @@ def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, 
         raise ParameterError(option, words, "needs a column and two bounds", fix)
     name, column = _named(parts[0], schema)
     return name, column, (parts[1], parts[2])
+
+
+def _shared(words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str], list[str]]:
+    """Split [NAME=]COLUMN:LOW:HIGH:Q,Q from the right."""
+    bounded, _, shares = words.rpartition(":")
+    if bounded.count(":") < 2:
+        fix = "Write --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q, for example --quantile spend:0:100:0.25,0.5."
+        raise ParameterError("--quantile", words, "needs a column, two bounds and shares", fix)
+    return *_bounded("--quantile", bounded, schema), shares.split(",")
 
 
 def _named(words: str, schema: Schema) -> tuple[str | None, str]:

@@ -39,7 +39,8 @@ def release(
              that count in full (1); --over weight|drop: what becomes of more;
              --max-keys N; --keys FILE: just these; --selection RULE; --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
-             --mean, --variance, --std as --sum; --max-rows N: of a unit, in a group
+             --mean, --variance, --std, --median as --sum;
+             --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q; --max-rows N in a group
     Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
              --confidence P (0.95); --no-coverage; --allow-large-delta;
              --ledger LEDGER: paid there before anything is read

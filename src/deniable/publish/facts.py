@@ -13,7 +13,9 @@ from typing import Literal
 
 from deniable.guarantees import Guarantee, Neighbours
 
-Kind = Literal["units", "count", "sum", "mean", "variance", "std"]
+Kind = Literal[
+    "units", "count", "sum", "mean", "variance", "std", "quantile", "minimum", "maximum", "histogram"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +29,8 @@ class ColumnFacts:
     scale:    Laplace scale or Gaussian standard deviation, in the units of the output; for a mean, of
               its sum; for a variance or standard deviation, of its sum of squares, in squared units.
     error:    half the width of the interval at `Facts.confidence`, as text without rounding by floats,
-              in the units of the output; None where it depends on the released values (mean, variance, std).
+              in the units of the output; None where it depends on the released values, as for a mean.
+    rank:     which of the sorted values a quantile, minimum or maximum is, in words; None otherwise.
     """
 
     name: str
@@ -38,6 +41,7 @@ class ColumnFacts:
     noise: Literal["laplace", "gaussian"]
     scale: Fraction
     error: str | None
+    rank: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

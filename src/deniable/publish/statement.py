@@ -20,7 +20,12 @@ WIDTH = 80
 
 _PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
-_OF = {"mean": " of its sum", "variance": " of its sum of squares", "std": " of its sum of squares"}
+_OF = {
+    "mean": " of its sum",
+    "variance": " of its sum of squares",
+    "std": " of its sum of squares",
+    **dict.fromkeys(("quantile", "minimum", "maximum"), " in rows, of each node of a tree over the values"),
+}
 
 
 def write(facts: Facts) -> str:
@@ -216,7 +221,10 @@ def _bound(column: ColumnFacts, one: str) -> str:
             return f"{name}: each {one} counts once in a group."
         case "count":
             return f"{name}: {rows} count." if rows else f"{name}: {source} count."
-        case "sum" | "mean" | "variance" | "std":
+        case "histogram":
+            cap = f"{rows} count, more are scaled down to as many" if rows else f"{source} count"
+            return f"{name}: {cap}, those in this bin here."
+        case "sum" | "mean" | "variance" | "std" | "quantile" | "minimum" | "maximum":
             assert column.bounds is not None
             low, high = (text(end) for end in column.bounds)
             cap = f"; {rows} count, more are scaled down to as many" if rows else ""
@@ -295,7 +303,8 @@ def _numbers(facts: Facts) -> list[str]:
         spread = "scale" if column.noise == "laplace" else "standard deviation"
         of = _OF.get(column.kind, "")
         most = f", at most {column.error} in {share} of cases" if column.error is not None else ""
-        said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.")
+        rank = f" It is {column.rank}." if column.rank is not None else ""
+        said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.{rank}")
     said.append(
         f"An interval (_low to _high) holds the value without its noise in {share} of cases. It covers the "
         f"noise only, for the value as it was bounded, over all groups whether published or not"

@@ -6,6 +6,9 @@
     dn.sum("spend", bounds=(0, 100), max_rows=2)           their sum, each value clamped to the bounds
     dn.mean("spend", bounds=(0, 100), max_rows=2)          sum (centred) and count, each with its noise
     dn.variance("spend", bounds=(0, 100), max_rows=2)      squares (centred), sum and count, the same
+    dn.quantile("spend", [0.1, 0.9], bounds=(0, 100), max_rows=2)  from a noisy tree over the values; also
+                                                           dn.median, dn.minimum, dn.maximum
+    dn.histogram("spend", edges=[0, 10, 100], max_rows=2)  rows by value
     dn.std("spend", bounds=(0, 100), max_rows=2)           the root of the variance
 
 Bounds are required because they decide how much noise is needed; they must come from knowledge of the
@@ -14,20 +17,24 @@ subject, never from the data. `max_rows` is required with a unit column and abse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal, assert_never
 
 from deniable.errors import ParameterError
-from deniable.exact import exact, whole
-from deniable.query.grids import squares, total
-from deniable.query.measures import Count, Measure, Total, Units
+from deniable.exact import exact, text, whole
+from deniable.query.grids import check_room, squares, total, tree
+from deniable.query.measures import Bins, Count, Measure, Rank, Total, Units
 
-Kind = Literal["units", "count", "sum", "mean", "variance", "std"]
+Kind = Literal[
+    "units", "count", "sum", "mean", "variance", "std", "quantile", "minimum", "maximum", "histogram"
+]
 Bounds = Sequence[object]
 
 MOST_ROWS = 1 << 30
+MOST_EDGES = 201
 _LARGEST = Fraction(10) ** 150
 
 
@@ -36,13 +43,41 @@ class Aggregate:
     """One question about each group; made by the functions below.
 
     column: what is counted, summed or averaged; None for units and for all rows.
-    bounds: the two exact numbers that each value is clamped to ; None for units and counts.
+    bounds: the two exact numbers that each value is clamped to; None for units and counts.
+    at: the shares of quantiles, or the edges of a histogram. several: given as a list, not as one number.
+    place: which bin of a histogram.
     """
 
     kind: Kind
     column: str | None = None
     bounds: tuple[Fraction, Fraction] | None = None
     max_rows: int | None = None
+    at: tuple[Fraction, ...] = ()
+    several: bool = False
+    place: int = 0
+
+    def columns(self, name: str) -> Iterator[tuple[str, Aggregate]]:
+        """Yield the published columns: one, or one for each quantile of a list or for each bin."""
+        match self.kind:
+            case "quantile" if self.several:
+                for share in self.at:
+                    yield f"{name}_{text(share)}", replace(self, at=(share,), several=False)
+            case "histogram" if self.several:
+                for place, (low, high) in enumerate(pairwise(self.at)):
+                    yield f"{name}_{text(low)}_to_{text(high)}", replace(self, several=False, place=place)
+            case _:
+                yield name, self
+
+    @property
+    def rank(self) -> Rank | None:
+        """Which of the sorted values is published: a share, or an end; None for anything else."""
+        match self.kind:
+            case "quantile":
+                return self.at[0]
+            case "minimum" | "maximum":
+                return self.kind
+            case _:
+                return None
 
     def measures(self, *, whole_numbers: bool, one: int, population: int | None) -> tuple[Measure, ...]:
         """Return the integers that this question is answered from.
@@ -63,6 +98,23 @@ class Aggregate:
                     centred=centred, whole_numbers=whole_numbers, one=one, population=population
                 )
                 return (added, Count(self.column, self.max_rows)) if centred else (added,)
+            case "quantile" | "minimum" | "maximum":
+                assert self.column is not None
+                assert self.bounds is not None
+                return (
+                    tree(
+                        self.column,
+                        self.bounds,
+                        whole_numbers=whole_numbers,
+                        max_rows=self.max_rows,
+                        one=one,
+                        population=population,
+                    ),
+                )
+            case "histogram":
+                assert self.column is not None
+                check_room(self.max_rows, one, population)
+                return (Bins(self.column, self.max_rows, self.at),)
             case "variance" | "std":
                 added = self._total(centred=True, whole_numbers=False, one=one, population=population)
                 squared = squares(added, one=one, population=population)
@@ -85,6 +137,10 @@ class Aggregate:
 
     def __str__(self) -> str:
         parts = [] if self.column is None else [repr(self.column)]
+        if self.kind == "quantile":
+            parts.append(f"[{', '.join(text(share) for share in self.at)}]")
+        if self.kind == "histogram":
+            parts.append(f"{text(self.at[self.place])} to {text(self.at[self.place + 1])}")
         if self.bounds is not None:
             parts.append(f"bounds=({self.bounds[0]}, {self.bounds[1]})")
         if self.max_rows is not None:
@@ -130,6 +186,57 @@ def variance(column: str, *, bounds: Bounds | None = None, max_rows: int | None 
 def std(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
     """Return the standard deviation: the root of `variance`, from the same noisy numbers."""
     return Aggregate("std", _column(column), _bounds(bounds), _rows(max_rows))
+
+
+def quantile(
+    column: str, shares: object, *, bounds: Bounds | None = None, max_rows: int | None = None
+) -> Aggregate:
+    """Return the value that this share of rows is not above: 0.5 for the median, [0.25, 0.75] for two.
+
+    A list publishes one column for each share. All quantiles of one column, with the same bounds and
+    max_rows, are read from one noisy tree over the values between the bounds, at one price (see `trees`).
+    Values are told apart in at most 4,096 steps of a power of two; declared integers in steps of 1 if few.
+    """
+    several = isinstance(shares, Sequence) and not isinstance(shares, str)
+    given = list(shares) if isinstance(shares, Sequence) and several else [shares]
+    fix = "Give shares between 0 and 1, for example [0.25, 0.5]; for the ends use dn.minimum and dn.maximum."
+    found = [exact(share, "shares") for share in given]
+    if not found or not all(0 < share < 1 for share in found) or len(set(found)) < len(found):
+        raise ParameterError("shares", shares, "must be different numbers between 0 and 1", fix)
+    return Aggregate("quantile", _column(column), _bounds(bounds), _rows(max_rows), tuple(found), several)
+
+
+def median(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+    """Return the value that half of the rows are not above: `quantile(column, 0.5, ...)`."""
+    return quantile(column, Fraction(1, 2), bounds=bounds, max_rows=max_rows)
+
+
+def minimum(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+    """Return a low value that is no noise: the plan says how many rows are about as low or lower.
+
+    The very least value is one person's; this is the least that the noise of the tree lets stand out.
+    """
+    return Aggregate("minimum", _column(column), _bounds(bounds), _rows(max_rows))
+
+
+def maximum(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+    """Return a high value that is no noise: the plan says how many rows are about as high or higher."""
+    return Aggregate("maximum", _column(column), _bounds(bounds), _rows(max_rows))
+
+
+def histogram(column: str, *, edges: object = None, max_rows: int | None = None) -> Aggregate:
+    """Count rows by value, in bins between rising edges: one column for each bin.
+
+    A bin holds its lower edge, the last one its upper edge too; values outside count nowhere. All bins
+    together cost what one count costs, as a row is in one of them.
+    """
+    fix = f"Give at least two rising numbers, at most {MOST_EDGES}, for example edges=[0, 18, 65, 120]."
+    if isinstance(edges, str) or not isinstance(edges, Sequence) or not 2 <= len(edges) <= MOST_EDGES:
+        raise ParameterError("edges", edges, "must be a list of numbers", fix)
+    found = tuple(exact(edge, "edges") for edge in edges)
+    if not all(float(low) < float(high) for low, high in pairwise(found)) or max(map(abs, found)) > _LARGEST:
+        raise ParameterError("edges", edges, "must rise, and be told apart as 64-bit floats", fix)
+    return Aggregate("histogram", _column(column), None, _rows(max_rows), found, True)
 
 
 def _column(column: object) -> str:

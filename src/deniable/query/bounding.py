@@ -2,6 +2,7 @@
 
 | statement   | rows of the result                                                                         |
 |-------------|--------------------------------------------------------------------------------------------|
+| `rows`      | one for each row that counts; a table of its own where there is a tree over values         |
 | `pairs`     | one for each (unit, group): what the unit has there, as bounded integers. Reads the source. |
 | `widths`    | one for each unit: m, the number of its groups                                             |
 | `histogram` | one for each m (cut at max_keys): how many units have it                                   |
@@ -10,7 +11,7 @@
 | `in_full`   | one for each declared key, absent ones 0                                                   |
 
 What one unit can change, in the order of SQL.
-1. `_rows`: a row without a unit is dropped; a row whose key is not declared is dropped, if keys are. X is
+1. `rows`: a row without a unit is dropped; a row whose key is not declared is dropped, if keys are. X is
    made and clamped row by row (`rounding.steps`). A row with a missing value stays: the unit is in the group.
 2. `pairs`: by (unit, group), n = rows that have a value, S = sum of X. Counts are cut at R = max_rows. With
    n > R a total is trunc(S R / n). Whatever came before, the last step is a clamp to +-`measure.bound`.
@@ -28,6 +29,8 @@ What one unit can change, in the order of SQL.
 4. `_weighed`, `saturated`: products in BIGINT where the bound fits, else HUGEINT; sums in HUGEINT, which
    2^44 pairs of 2^62 * 2^20 each do not fill. Saturated at +-2^62, which moves two sums no further apart; an
    empty sum is 0.
+5. `with_leaves` adds a list of leaves for each tree: c rows of the n that the unit has in the group count
+   w * c, or floor(w * R * c / n) where n > R: in HUGEINT, and at most w * R in all leaves together.
 """
 
 from __future__ import annotations
@@ -41,17 +44,21 @@ from sqlglot import exp
 from deniable.query import rounding
 from deniable.query.measures import (
     LIMIT,
+    Bins,
     Contributions,
     Count,
     Measure,
+    Spread,
     Squares,
     Summed,
     Total,
+    Tree,
     Units,
 )
 from deniable.query.rounding import sql
 
 PAIRS, WIDTHS, WEIGHTS, KEYS = "deniable_pairs", "deniable_widths", "deniable_weights", "deniable_keys"
+ROWS = "deniable_rows"
 _SHORT = 1 << 31
 
 
@@ -93,7 +100,7 @@ class Bounding:
 def pairs(question: Bounding) -> exp.Select:
     """Return for each (unit, group) the bounded integer of every measure but `Units`, which is 1."""
     by = ["unit", *question.keys]
-    inner = exp.select(*by, *_counted(question)).from_(_rows(question).subquery("source")).group_by(*by)
+    inner = exp.select(*by, *_counted(question)).from_(_source_rows(question)).group_by(*by)
     outer = exp.select(*by).from_(inner.subquery("counted"))
     for place, measure in enumerate(question.measures):
         if not isinstance(measure, Units):
@@ -122,18 +129,26 @@ def answer(question: Bounding) -> exp.Select:
             kept, weighted = _weighted(question), True
         case other:
             assert_never(other)
-    sums = [_weighed(place, m, question, weighted) for place, m in enumerate(question.measures)]
-    return _by_group(question, sums, kept)
+    sums = {
+        place: _weighed(place, measure, question, weighted)
+        for place, measure in enumerate(question.measures)
+        if not isinstance(measure, Spread)
+    }
+    alone = _by_group(question, sums, kept.subquery("kept"))
+    return with_leaves(question, alone, kept, "w" if weighted else str(question.contributions.one))
 
 
 def per_row(question: Bounding) -> exp.Select:
     """Return the same where every row is a unit of its own, in one group: nothing to cut."""
-    sums = []
+    sums = {}
     for place, measure in enumerate(question.measures):
+        if isinstance(measure, Spread):
+            continue
         count = _count(place, measure, question)
         total = sql("SUM(:x)", x=exp.column(f"x{place}")) if isinstance(measure, Summed) else count
-        sums.append(sql("CAST(:sum AS HUGEINT) * :one", sum=total, one=question.contributions.one))
-    return _by_group(question, sums, _rows(question))
+        sums[place] = sql("CAST(:sum AS HUGEINT) * :one", sum=total, one=question.contributions.one)
+    alone = _by_group(question, sums, _source_rows(question))
+    return with_leaves(question, alone, None, str(question.contributions.one))
 
 
 def declared(names: Sequence[str], kinds: Mapping[str, str], view: str) -> exp.Select:
@@ -164,27 +179,36 @@ def repeated(groups: int) -> exp.Select:
 def in_full(question: Bounding, groups: exp.Select) -> exp.Select:
     """Return every declared key in its order with the integers of `groups`, 0 where that has none."""
     found = exp.select(*(f"{KEYS}.g{i}" for i in range(len(question.groups)))).from_(KEYS)
-    for name in question.names:
-        found = found.select(_named(sql("COALESCE(:m, 0)", m=exp.column(name, table="found")), name))
+    for name, measure in zip(question.names, question.measures, strict=True):
+        held: exp.Expression = exp.column(name, table="found")
+        full = held if isinstance(measure, Spread) else sql("COALESCE(:m, 0)", m=held)
+        found = found.select(_named(full, name))
     return found.join(groups.subquery("found"), using="place", join_type="left").order_by(f"{KEYS}.place")
 
 
-def _rows(question: Bounding) -> exp.Select:
+def _source_rows(question: Bounding) -> exp.Expression:
+    """Return what to select rows from: the source, or the table of rows that was made of it."""
+    if any(isinstance(measure, Spread) for measure in question.measures):
+        return exp.to_table(ROWS, alias="source")
+    return rows(question).subquery("source")
+
+
+def rows(question: Bounding) -> exp.Select:
     """Return unit, group and value of every row that counts: step 1."""
-    rows = exp.select("1 AS present").from_(question.rows.subquery("source"))
+    found = exp.select("1 AS present").from_(question.rows.subquery("source"))
     if question.unit is not None:
         unit = rounding.unit(_source(question.unit), question.kinds[question.unit])
-        rows = rows.select(_named(unit, "unit")).where(sql(":unit IS NOT NULL", unit=unit))
+        found = found.select(_named(unit, "unit")).where(sql(":unit IS NOT NULL", unit=unit))
     keys = [rounding.key(_source(name), question.kinds[name]) for name in question.groups]
     if question.keyed:
         same = [
             sql(":key = :held", key=key, held=exp.column(f"h{i}", table=KEYS)) for i, key in enumerate(keys)
         ]
-        rows = rows.join(KEYS, on=exp.and_(*same)).select(f"{KEYS}.place")
+        found = found.join(KEYS, on=exp.and_(*same)).select(f"{KEYS}.place")
     else:
-        rows = rows.select(*(_named(key, f"g{i}") for i, key in enumerate(keys)))
+        found = found.select(*(_named(key, f"g{i}") for i, key in enumerate(keys)))
     values = {place: value for place, m in enumerate(question.measures) if (value := _value(m, question))}
-    return rows.select(*(_named(value, f"x{place}") for place, value in values.items()))
+    return found.select(*(_named(value, f"x{place}") for place, value in values.items()))
 
 
 def _source(name: str) -> exp.Column:
@@ -196,6 +220,8 @@ def _value(measure: Measure, question: Bounding) -> exp.Expression | None:
     match measure:
         case Total():
             return rounding.steps(_source(measure.column), question.kinds[measure.column], measure)
+        case Tree() | Bins():
+            return rounding.leaf(_source(measure.column), question.kinds[measure.column], measure)
         case Squares():
             return rounding.squared(_source(measure.column), question.kinds[measure.column], measure)
         case Count() if measure.column is not None and _total_of(measure.column, question) is None:
@@ -242,14 +268,19 @@ def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
             assert measure.column is not None
             total = _total_of(measure.column, question)
             return sql("COUNT(:x)", x=exp.column(f"x{place if total is None else total}"))
-        case Total() | Squares():
+        case Total() | Squares() | Tree() | Bins():
             return sql("COUNT(:x)", x=exp.column(f"x{place}"))
         case other:
             assert_never(other)
 
 
-def bounded(place: int, measure: Count | Summed) -> exp.Expression:
-    """Return the integer of (unit, group), in the shortest type that holds its bound: step 2."""
+def bounded(place: int, measure: Count | Summed | Spread) -> exp.Expression:
+    """Return the integer of (unit, group), in the shortest type that holds its bound: step 2.
+
+    For a tree it is the number of rows, as yet unbounded: `leaves` needs it.
+    """
+    if isinstance(measure, Spread):
+        return exp.column(f"n{place}")
     rows = measure.max_rows
     assert rows is not None
     n, s = exp.column(f"n{place}"), exp.column(f"s{place}")
@@ -316,12 +347,69 @@ def _weighed(place: int, measure: Measure, question: Bounding, weighted: bool) -
             return sql(f"SUM(CAST(:v AS {wide}) * w)", v=v)
 
 
-def _by_group(question: Bounding, sums: Sequence[exp.Expression], rows: exp.Select) -> exp.Select:
-    found = exp.select(*question.keys).from_(rows.subquery("kept"))
-    for name, number in zip(question.names, sums, strict=True):
-        found = found.select(_named(saturated(number), name))
+def _by_group(question: Bounding, sums: Mapping[int, exp.Expression], kept: exp.Expression) -> exp.Select:
+    found = exp.select(*question.keys).from_(kept)
+    if not question.keys and not sums:
+        found = found.select("COUNT(*) AS present")
+    for place, number in sums.items():
+        found = found.select(_named(saturated(number), question.names[place]))
     return found.group_by(*question.keys) if question.groups else found
 
 
 def saturated(number: exp.Expression) -> exp.Expression:
     return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, COALESCE(:number, 0))) AS BIGINT)", number=number)
+
+
+def with_leaves(question: Bounding, alone: exp.Select, kept: exp.Select | None, weight: str) -> exp.Select:
+    """Return the rows of `alone` with a list of (leaf, number) beside them for every tree: step 5.
+
+    kept: the pairs that count, None if every row is its own unit. weight: SQL, what each pair counts as.
+    """
+    if not any(isinstance(measure, Spread) for measure in question.measures):
+        return alone
+    found = exp.select(*(f"alone.{key}" for key in question.keys)).from_(alone.subquery("alone"))
+    for place, measure in enumerate(question.measures):
+        name = question.names[place]
+        if not isinstance(measure, Spread):
+            found = found.select(f"alone.{name}")
+            continue
+        shares = (
+            _of_rows(place, question, weight) if kept is None else _of_pairs(place, kept, question, weight)
+        )
+        listed = _listed(name, shares, question)
+        on = _same_keys("alone", f"l{place}", question.keys)
+        found = found.select(f"l{place}.{name}").join(listed.subquery(f"l{place}"), on=on, join_type="left")
+    return found
+
+
+def _of_rows(place: int, question: Bounding, weight: str) -> exp.Select:
+    counted = exp.select(*question.keys, f"x{place} AS leaf", f"CAST({weight} AS HUGEINT) AS number")
+    return counted.from_(ROWS).where(f"x{place} IS NOT NULL")
+
+
+def _of_pairs(place: int, kept: exp.Select, question: Bounding, weight: str) -> exp.Select:
+    """Return what each unit counts in each leaf of each group."""
+    rows = question.measures[place].bound
+    by = ["unit", *question.keys, f"x{place}"]
+    counted = exp.select(*by, "COUNT(*) AS c").from_(ROWS).where(f"x{place} IS NOT NULL").group_by(*by)
+    whole = f"CAST({weight} AS HUGEINT)"
+    share = f"({whole} * {rows} * c) // v{place}"
+    number = f"CASE WHEN v{place} > {rows} THEN {share} ELSE {whole} * c END"
+    found = exp.select(
+        *(f"kept.{key}" for key in question.keys), f"x{place} AS leaf", _named(sql(number), "number")
+    )
+    on = _same_keys("kept", "counted", ("unit", *question.keys))
+    return found.from_(kept.subquery("kept")).join(counted.subquery("counted"), on=on)
+
+
+def _listed(name: str, shares: exp.Select, question: Bounding) -> exp.Select:
+    by = [*question.keys, "leaf"]
+    number = _named(saturated(sql("SUM(number)")), "number")
+    summed = exp.select(*by, number).from_(shares.subquery("shares")).group_by(*by)
+    pairs = _named(sql("LIST(STRUCT_PACK(leaf := leaf, number := number))"), name)
+    found = exp.select(*question.keys, pairs).from_(summed.subquery("summed"))
+    return found.group_by(*question.keys) if question.keys else found
+
+
+def _same_keys(left: str, right: str, keys: Sequence[str]) -> str:
+    return " AND ".join(f"{left}.{key} IS NOT DISTINCT FROM {right}.{key}" for key in keys) or "TRUE"

@@ -16,7 +16,7 @@ from deniable.bits import Bits
 from deniable.errors import ParameterError
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
-from deniable.query.measures import Contributions, Measure, weight_table
+from deniable.query.measures import Contributions, Measure, Spread, weight_table
 from deniable.query.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def collect(
     )
     if keys is not None:
         _declare(engine, keys, question)
+    read(engine, question)
     if unit is None:
         found = bounding.per_row(question)
         return Sealed(engine.stream(bounding.in_full(question, found) if question.keyed else found), None)
@@ -104,6 +105,12 @@ def asked(
         contributions=contributions,
         salt=f"{bits.integer(_SALT_BITS):032x}",
     )
+
+
+def read(engine: Engine, question: Bounding) -> None:
+    """Read the rows into a table of their own, if a tree over their values is asked for."""
+    if any(isinstance(measure, Spread) for measure in question.measures):
+        engine.execute(temporary(bounding.ROWS, bounding.rows(question)))
 
 
 def cut_down(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> Sealed:

@@ -26,13 +26,15 @@ from fractions import Fraction
 from math import ceil, floor
 
 from deniable.errors import ParameterError
-from deniable.query.measures import Squares, Total
+from deniable.query.measures import Squares, Total, Tree
 
 UNSTATED_POPULATION = 1 << 27
 _LARGEST_SUM = 1 << 61
 _MOST_STEPS = 1 << 24
 _FEWEST_STEPS = 1 << 8
 _EXACT_DOUBLE = 51
+_BRANCHING = 16
+_MOST_LEAVES = _BRANCHING**3
 
 
 def total(
@@ -72,6 +74,43 @@ def squares(of: Total, *, one: int, population: int | None) -> Squares:
     return found
 
 
+def tree(
+    column: str,
+    bounds: tuple[Fraction, Fraction],
+    *,
+    whole_numbers: bool,
+    max_rows: int | None,
+    one: int,
+    population: int | None,
+) -> Tree:
+    """Return the tree over the values between the bounds: at most 4,096 leaves.
+
+    A leaf is one step of a power of two, as fine as fits; of declared integers no finer than 1.
+    Raises:  ParameterError: max_rows times population leaves no room.
+    """
+    check_room(max_rows, one, population)
+    exponent = _power_of_two((bounds[1] - bounds[0]) / (_MOST_LEAVES - 1))
+    exponent = max(exponent, _power_of_two(max(abs(bounds[0]), abs(bounds[1]))) - _EXACT_DOUBLE)
+    if whole_numbers:
+        exponent = max(exponent, 0)
+    grid = Fraction(2) ** exponent
+    low, high = _inward(bounds, grid)
+    of = Total(column, max_rows, grid, low, 0, high - low)
+    levels = next(h for h in (1, 2, 3) if of.high < _BRANCHING**h)
+    branching = next(b for b in range(1, _BRANCHING + 1) if of.high < b**levels)
+    return Tree(of, branching, levels)
+
+
+def check_room(max_rows: int | None, one: int, population: int | None) -> None:
+    """Refuse counts of values that could fill 2**61.
+
+    Raises:  ParameterError: max_rows times population leaves no room.
+    """
+    if one * (max_rows or 1) * (population or UNSTATED_POPULATION) > _LARGEST_SUM:
+        fix = "State the population (how many units there may be at most), or lower max_rows."
+        raise ParameterError("max_rows", max_rows, "leaves no room for exact counts", fix)
+
+
 def _most_steps(max_rows: int | None, one: int, population: int | None) -> int:
     """Return how many steps one value may have, so that the largest sum stays below 2**61."""
     rows = max_rows or 1
@@ -99,14 +138,20 @@ def _on_grid(
     column: str, bounds: tuple[Fraction, Fraction], max_rows: int | None, grid: Fraction, *, centred: bool
 ) -> Total:
     middle = floor((bounds[0] + bounds[1]) / 2 / grid + Fraction(1, 2))
-    low, high = ceil(bounds[0] / grid), floor(bounds[1] / grid)
-    if not low <= high:
-        low = high = middle
+    low, high = _inward(bounds, grid)
     centre = middle if centred else 0
     if low == high == centre:
         fix = "Move them apart, or derive the difference from a fixed number and average that."
         raise ParameterError("bounds", bounds, "are too close together for their distance from 0", fix)
     return Total(column, max_rows, grid, centre, low - centre, high - centre)
+
+
+def _inward(bounds: tuple[Fraction, Fraction], grid: Fraction) -> tuple[int, int]:
+    """Return the first and the last step within the bounds; twice the one nearest to both if there is none."""
+    low, high = ceil(bounds[0] / grid), floor(bounds[1] / grid)
+    if not low <= high:
+        low = high = floor((bounds[0] + bounds[1]) / 2 / grid + Fraction(1, 2))
+    return low, high
 
 
 def _power_of_two(number: Fraction) -> int:

@@ -14,7 +14,13 @@ Proof that `l1` and `l2` bound the change when all rows of one unit are added or
    over the very integers that are used, and for the norm that the weights serve it is
    min(max_groups, max_keys) * one (L1), or min(max_groups, max_keys) * one^2 (L2 squared), because
    m * ((k * one) // m) <= k * one and m * isqrt((k * one^2) // m)^2 <= k * one^2.
-4. Each sum is clamped to +-2^62 at the end. That moves two sums no further apart.
+4. A `Tree` or `Bins` has several integers for each group. A unit of weight w adds at least 0 to each leaf,
+   and to all leaves of a group at most w * bound: c rows of n add w * c if n <= R, else floor(w * R * c / n).
+   Each node above is a sum of leaves that are below no other node of its level, so on every level of a
+   group the same holds: L1 <= w * bound, and L2 <= L1. Over all groups a level has the L1 and L2 of step 3;
+   h levels have h times that in L1, and the squares of h equal lengths add up: sqrt(h) times in L2.
+   Sums that are cut at 2^62 move no further apart.
+5. Each sum is clamped to +-2^62 at the end. That moves two sums no further apart.
 """
 
 from __future__ import annotations
@@ -176,7 +182,86 @@ class Squares:
 Summed = Total | Squares
 """What adds up a number of steps for every row."""
 
-Measure = Units | Count | Summed
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Rows by value: one integer for each node, at every level, of a tree over the values that may be.
+
+    of: in which leaf a value is: its X, from 0. branching, levels: each node has `branching` children, and
+    the level of leaves is the last of `levels`; the root is not measured. With n > R = max_rows rows, c of
+    them in a leaf, a unit of weight w counts floor(w * R * c / n) there, else w * c; nodes above hold sums
+    of leaves.
+    """
+
+    of: Total
+    branching: int
+    levels: int
+
+    @property
+    def column(self) -> str:
+        """The column whose values are told apart."""
+        return self.of.column
+
+    @property
+    def max_rows(self) -> int | None:
+        """The rows of one unit that count in one group."""
+        return self.of.max_rows
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves a value can be in; the tree may have a few more, which stay empty."""
+        return self.of.high + 1
+
+    @property
+    def nodes(self) -> int:
+        """How many integers there are for each group."""
+        return sum(self.branching**level for level in range(1, self.levels + 1))
+
+    @property
+    def bound(self) -> int:
+        """The most that one unit counts in all nodes of one level of one group."""
+        return self.max_rows or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Rows by value: one integer for each of the bins between edges; a tree of one level.
+
+    Bin i holds edges[i] <= x < edges[i + 1], the last one its upper edge too; other values count nowhere.
+    """
+
+    column: str
+    max_rows: int | None
+    edges: tuple[Fraction, ...]
+
+    @property
+    def levels(self) -> int:
+        """Always 1."""
+        return 1
+
+    @property
+    def leaves(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    @property
+    def nodes(self) -> int:
+        """How many integers there are for each group."""
+        return self.leaves
+
+    @property
+    def bound(self) -> int:
+        """The most that one unit counts in all bins of one group."""
+        return self.max_rows or 1
+
+
+Rank = Fraction | Literal["minimum", "maximum"]
+"""Which of the sorted values: the one at a share of all rows, or one near an end."""
+
+Spread = Tree | Bins
+"""What has several integers for each group."""
+
+Measure = Units | Count | Summed | Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +293,11 @@ class Contributions:
 
     def l1(self, measure: Measure) -> int:
         """Return the most that one unit changes the sum of |entries| of this measure's column."""
-        return measure.bound * self._steepest(1)
+        return measure.bound * levels(measure) * self._steepest(1)
 
     def l2(self, measure: Measure) -> int:
         """Return the most that one unit changes the Euclidean length of this measure's column, rounded up."""
-        square = measure.bound**2 * self._steepest(2)
+        square = measure.bound**2 * levels(measure) * self._steepest(2)
         root = isqrt(square)
         return root if root * root == square else root + 1
 
@@ -228,6 +313,16 @@ class Contributions:
                 return max(m * _power(weight, power) for m, weight in enumerate(weight_table(self)))
             case other:
                 assert_never(other)
+
+
+def levels(measure: Measure) -> int:
+    """Return on how many levels of a tree a row counts: 1 without a tree."""
+    return measure.levels if isinstance(measure, Spread) else 1
+
+
+def nodes(measure: Measure) -> int:
+    """Return how many integers there are for each group."""
+    return measure.nodes if isinstance(measure, Spread) else 1
 
 
 def weight_table(contributions: Contributions) -> list[int]:

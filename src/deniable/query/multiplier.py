@@ -60,11 +60,16 @@ def laplace(
 
 
 def gaussian(
-    moves: Sequence[int], shares: Sequence[Fraction], touched: int, *, epsilon: Fraction, delta: Fraction
+    moves: Sequence[int],
+    shares: Sequence[Fraction],
+    touched: Sequence[int],
+    *,
+    epsilon: Fraction,
+    delta: Fraction,
 ) -> tuple[events.DiscreteGaussian, ...]:
     """Return Gaussian columns that together are (epsilon, delta)-private, with about the least noise.
 
-    touched: in how many entries of one column a unit can be.
+    touched: in how many entries of each column a unit can be.
     Raises:  ParameterError: delta is 0, or epsilon is too small for 64-bit integers.
     """
     if not delta > 0:
@@ -75,8 +80,8 @@ def gaussian(
         sigmas = [_sigma(move * multiplier, share) for move, share in zip(moves, shares, strict=True)]
         _check_scales(sigmas, epsilon)
         noise = tuple(
-            events.DiscreteGaussian(sigma=sigma, sensitivity=move, coordinates=touched)
-            for sigma, move in zip(sigmas, moves, strict=True)
+            events.DiscreteGaussian(sigma=sigma, sensitivity=move, coordinates=most)
+            for sigma, move, most in zip(sigmas, moves, touched, strict=True)
         )
         if accounting.within(noise, epsilon=epsilon, delta=delta):
             return noise

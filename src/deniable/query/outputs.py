@@ -19,14 +19,16 @@ itself at most 2**62.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.measures import LIMIT, Total
+from deniable.query.measures import LIMIT, Total, Tree
 from deniable.query.spreads import spread
+from deniable.query.trees import Reading
 
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
@@ -51,8 +53,14 @@ def columns(plan: Plan, noisy: Sequence[Integers]) -> Iterator[tuple[str, Column
 
 
 def _column(plan: Plan, output: Output, noisy: Sequence[Integers]) -> tuple[Column, Column, Column]:
-    parts = [np.clip(noisy[place], -LIMIT, LIMIT) for place in output.parts]
     measured = [plan.price.measured[place] for place in output.parts]
+    reading = plan.readings.get(output.parts[0])
+    if reading is not None and output.aggregate.rank is not None:
+        return _quantile(output, reading, noisy[output.parts[0]])
+    if reading is not None:
+        noisy = [noisy[output.parts[0]][:, output.aggregate.place]]
+        output = replace(output, parts=(0,))
+    parts = [np.clip(noisy[place], -LIMIT, LIMIT) for place in output.parts]
     one = plan.price.contributions.one
     if output.aggregate.kind in ("variance", "std"):
         sure = 1 - (1 - plan.confidence) / 3
@@ -68,6 +76,25 @@ def _column(plan: Plan, output: Output, noisy: Sequence[Integers]) -> tuple[Colu
         return rounded(parts[0], one), low // one, -(-high // one)
     step = measured[0].step
     return _scaled(parts[0], step), _scaled(low, step, -1), _scaled(high, step, 1)
+
+
+def _quantile(output: Output, reading: Reading, places: Integers) -> tuple[Column, Column, Column]:
+    """Return the values of leaves; the ends of the interval are those of the leaf's half steps."""
+    tree, rank, bounds = reading.noisy.measure, output.aggregate.rank, output.aggregate.bounds
+    assert isinstance(tree, Tree)
+    assert rank is not None
+    assert bounds is not None
+    first = 3 * reading.ranks.index(rank)
+    value, low, high = (tree.of.centre + places[:, first + part] for part in range(3))
+    if output.whole:
+        return value, low, high
+
+    def placed(steps: NDArray[np.floating[Any]]) -> Floats:
+        return np.clip(
+            np.ldexp(steps.astype(np.float64), tree.of.exponent), float(bounds[0]), float(bounds[1])
+        )
+
+    return placed(value - 0.0), placed(low - 0.5), placed(high + 0.5)
 
 
 def rounded(number: Integers, one: int) -> Integers:

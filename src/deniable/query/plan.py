@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,12 +25,13 @@ from deniable.query import wording
 from deniable.query.aggregates import Aggregate
 from deniable.query.choosing import Way, others, priced, ways
 from deniable.query.coverage import classes
-from deniable.query.measures import Contributions, Measure, Total, Units
+from deniable.query.measures import Contributions, Measure, Spread, Total, Tree, Units
 from deniable.query.pricing import Noise, Price
 from deniable.query.release import Release
 from deniable.query.run import carried_out
 from deniable.query.saving import written_whole
 from deniable.query.schema import Type
+from deniable.query.trees import Reading
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold
@@ -143,6 +144,17 @@ class Plan:
                     )
                 )
         return tuple(found)
+
+    @property
+    def readings(self) -> dict[int, Reading]:
+        """What is read from each tree of noisy numbers, by its place in `price.measured`."""
+        found: dict[int, Reading] = {}
+        for place, noisy in enumerate(self.price.measured):
+            if isinstance(noisy.measure, Spread):
+                ranks = [output.aggregate.rank for output in self.outputs if place in output.parts]
+                each = tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
+                found[place] = Reading(noisy, each, self.confidence)
+        return found
 
     def release(
         self,
@@ -285,9 +297,11 @@ def bounded(query: Query, kind: Noise) -> Contributions:
     """Return how a unit is cut down. With declared keys it is in no more groups than there are keys."""
     norm: Literal["l1", "l2"] = "l1" if kind == "laplace" else "l2"
     groups = query.groups
+    over = "drop" if groups is None else groups.over
+    shared = any(aggregate.at or aggregate.rank for _, aggregate in query.outputs)
+    one = 1 if norm == "l1" and over == "drop" and not shared else _FULL
     if groups is None:
-        return Contributions("drop", norm, 1, 1, 1 if norm == "l1" else _FULL)
-    one = 1 if norm == "l1" and groups.over == "drop" else _FULL
+        return Contributions("drop", norm, 1, 1, one)
     most = groups.max_keys if groups.keys is None else min(groups.max_keys, groups.keys.num_rows)
     return Contributions(groups.over, norm, min(groups.max_groups, most), most, one)
 
@@ -305,9 +319,19 @@ def measured(query: Query, one: int, *, selected: bool) -> tuple[list[Measure], 
             whole_numbers=_is_integer(query, aggregate), one=one, population=query.survey.population
         )
         found = tuple(places.setdefault(part, len(places)) for part in parts)
-        whole = len(parts) == 1 and not (isinstance(parts[0], Total) and parts[0].grid != 1)
+        whole = _is_whole(query, aggregate, parts)
         outputs.append(Output(name, aggregate, found, whole))
     return list(places), tuple(outputs)
+
+
+def _is_whole(query: Query, aggregate: Aggregate, parts: Sequence[Measure]) -> bool:
+    match parts:
+        case [Total(grid=grid)]:
+            return grid == 1
+        case [Tree(of=of)]:
+            return of.grid == 1 and _is_integer(query, aggregate)
+        case _:
+            return len(parts) == 1
 
 
 def _is_integer(query: Query, aggregate: Aggregate) -> bool:

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import sqrt
 from typing import Literal, assert_never
 
 from deniable import accounting, events
@@ -33,7 +34,7 @@ from deniable.guarantees import ApproxDP, PureDP
 from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
 from deniable.query import multiplier
-from deniable.query.measures import Contributions, Measure, Summed, Units, weight_table
+from deniable.query.measures import Contributions, Measure, Summed, Units, nodes, weight_table
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold, least_threshold
@@ -72,6 +73,12 @@ class Noisy:
     def scale(self) -> Fraction:
         """Laplace scale or Gaussian standard deviation, in units of the output."""
         return self.step * spread(self.event)
+
+    @property
+    def deviation(self) -> float:
+        """About the standard deviation of the noise in steps, and not less."""
+        scale = float(spread(self.event))
+        return sqrt(2) * scale if isinstance(self.event, events.DiscreteLaplace) else scale
 
     def half_width(self, confidence: Fraction) -> int:
         """Return the least w with P(|noise| <= w) >= confidence, in steps of the column."""
@@ -266,7 +273,8 @@ class _Asked:
             case "l2":
                 moves = [bounds.l2(measure) for measure in self.measures] + histogram
                 touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
-                return multiplier.gaussian(moves, shares, touched, epsilon=self.epsilon, delta=delta)
+                entries = [touched * nodes(measure) for measure in self.measures] + [touched] * self.coverage
+                return multiplier.gaussian(moves, shares, entries, epsilon=self.epsilon, delta=delta)
             case other:
                 assert_never(other)
 

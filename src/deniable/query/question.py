@@ -143,7 +143,10 @@ def asked(
             "aggregate", "nothing", "must ask something", "Write aggregate(people=dn.units())."
         )
     _check_names([column.name for column in keys], list(outputs))
-    return tuple((name, _checked(name, aggregate, survey)) for name, aggregate in outputs.items())
+    checked = [(name, _checked(name, aggregate, survey)) for name, aggregate in outputs.items()]
+    found = tuple(column for name, aggregate in checked for column in aggregate.columns(name))
+    _check_names([column.name for column in keys], [name for name, _ in found])
+    return found
 
 
 def _check_names(keys: list[str], outputs: list[str]) -> None:

@@ -25,15 +25,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
 import sqlglot
 from sqlglot import exp
 
 from deniable.errors import ParameterError
-from deniable.query.measures import LIMIT, Squares, Total
+from deniable.query.measures import LIMIT, Bins, Spread, Squares, Total, Tree
 from deniable.query.schema import Type
 from deniable.query.sources import casts
 
@@ -83,6 +83,27 @@ def squared(column: exp.Expression, kind: str, squares: Squares) -> exp.Expressi
         shift=squares.shift,
         centre=squares.centre,
     )
+
+
+def leaf(column: exp.Expression, kind: str, measure: Spread) -> exp.Expression:
+    """Return the leaf of a value, from 0; NULL if it is missing, or outside of all bins.
+
+    Edges of bins are compared as the nearest DOUBLE, and so are values.
+    """
+    match measure:
+        case Tree():
+            return steps(column, kind, measure.of)
+        case Bins():
+            return _bin(_number(column, kind, measure.column), measure.edges)
+        case other:
+            assert_never(other)
+
+
+def _bin(number: exp.Expression, edges: Sequence[Fraction]) -> exp.Expression:
+    first, *inner, last = (f"CAST('{float(edge)!r}' AS DOUBLE)" for edge in edges)
+    cases = " ".join(f"WHEN :x < {edge} THEN {place}" for place, edge in enumerate(inner))
+    outside = f"NOT isfinite(:x) OR :x IS NULL OR :x < {first} OR :x > {last}"
+    return sql(f"CASE WHEN {outside} THEN NULL {cases} ELSE {len(inner)} END", x=number)
 
 
 def value(column: exp.Expression, kind: str) -> exp.Expression:

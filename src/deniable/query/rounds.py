@@ -6,6 +6,7 @@
 | `NUMBERED` | (unit, group)           | unit, place, then the bounded integers v0, v1, ... of `bounding`   |
 | `SHOWN`    | group that was shown    | place                                                              |
 | `REST`     | (unit, group) not shown | unit, place                                                        |
+| `PLACED`   | row of a shown group    | place, and the row; only for trees over values, it replaces `ROWS` |
 | `WIDTHS`   | unit, in one round      | m, the number of its groups in `REST`; w, what it counts in each   |
 
 The source is read once (`Search`). Keys become whole numbers, so that rounds compare numbers.
@@ -33,9 +34,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from deniable.query import bounding
-from deniable.query.bounding import KEYS, PAIRS, WEIGHTS, WIDTHS, Bounding
-from deniable.query.collect import Engine, cut_down, temporary, weighed
-from deniable.query.measures import Units
+from deniable.query.bounding import KEYS, PAIRS, ROWS, WEIGHTS, WIDTHS, Bounding
+from deniable.query.collect import Engine, cut_down, read, temporary, weighed
+from deniable.query.measures import Spread, Units
 from deniable.query.rounding import sql
 from deniable.query.sealed import Sealed
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FOUND, NUMBERED, SHOWN, REST = "deniable_found", "deniable_numbered", "deniable_shown", "deniable_rest"
+
+PLACED = "deniable_placed"
 
 _NUMBER = "UINTEGER"
 
@@ -57,6 +60,7 @@ class Search:
 
     def __init__(self, engine: Engine, question: Bounding) -> None:
         self._engine, self._question = engine, question
+        read(engine, question)
         engine.execute(temporary(PAIRS, bounding.pairs(question)))
         engine.execute(temporary(FOUND, found(question.keys)))
         engine.execute(temporary(NUMBERED, numbered(question)))
@@ -89,6 +93,10 @@ class Search:
         question = replace(self._question, keyed=True, coded=True)
         self._engine.execute(temporary(KEYS, shown(self._question.keys)))
         self._engine.execute(temporary(PAIRS, of_shown()))
+        if any(isinstance(measure, Spread) for measure in question.measures):
+            self._engine.execute(temporary(PLACED, rows_of_shown(self._question.keys)))
+            self._engine.execute(f"DROP TABLE {ROWS}")
+            self._engine.execute(f"ALTER TABLE {PLACED} RENAME TO {ROWS}")
         return cut_down(self._engine, question, coverage)
 
 
@@ -140,3 +148,9 @@ def shown(keys: Sequence[str]) -> exp.Select:
 def of_shown() -> exp.Select:
     """Return the pairs of groups that were shown, with the code that they are ranked by."""
     return exp.select(f"{NUMBERED}.*", "code").from_(NUMBERED).join(KEYS, using="place")
+
+
+def rows_of_shown(keys: Sequence[str]) -> exp.Select:
+    """Return the rows of groups that were shown, with the number of their group."""
+    same = [sql(f"{ROWS}.{key} IS NOT DISTINCT FROM {KEYS}.{key}") for key in keys]
+    return exp.select(f"{ROWS}.*", "place").from_(ROWS).join(KEYS, on=exp.and_(*same))

@@ -18,7 +18,7 @@ What holds here, and where.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -37,6 +37,7 @@ from deniable.query.pricing import Sampler, sampler
 from deniable.query.release import Release
 from deniable.query.schema import Type
 from deniable.query.sealed import Sealed
+from deniable.query.trees import Reading
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Round, Rounds
 from deniable.selection.thresholds import Threshold
@@ -149,7 +150,7 @@ def _shown(sealed: Sealed, one: Round, bits: Bits) -> Integers:
     places = [np.empty(0, np.int64)]
     for batch in sealed.batches():
         numbers, (counts,) = _halves(batch, 1)
-        places.append(numbers.column(0).to_numpy()[one.keep(counts, bits=bits)])
+        places.append(numbers.column(0).to_numpy()[one.keep(counts.to_numpy(), bits=bits)])
     return np.concatenate(places)
 
 
@@ -186,6 +187,7 @@ def _needed(plan: Plan) -> list[str]:
 def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:
     """Return the groups to publish with noise on every number, batch by batch."""
     samplers = [sampler(noisy.event) for noisy in plan.price.measured]
+    readings = plan.readings
     measures = len(samplers) + isinstance(plan.price.found, TruncatedGeometric)
     kept: list[pa.RecordBatch] = []
     numbers: list[list[Integers]] = [[] for _ in samplers]
@@ -193,11 +195,11 @@ def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:
         keys, counts = _halves(batch, measures)
         match plan.price.found:
             case None | Rounds():
-                found = _add_noise(counts, samplers, bits)
+                found = _add_noise(counts, samplers, bits, readings)
             case Threshold() as threshold:
-                keys, found = _selected(keys, counts, samplers, threshold.least, bits)
+                keys, found = _selected(keys, counts, samplers, threshold.least, bits, readings)
             case TruncatedGeometric() as rule:
-                keys, found = _by_chance(keys, counts, samplers, rule, plan.price.contributions.one, bits)
+                keys, found = _by_chance(keys, counts, samplers, rule, plan, bits)
             case other:
                 assert_never(other)
         kept.append(keys)
@@ -205,43 +207,65 @@ def _noisy(plan: Plan, sealed: Sealed, bits: Bits) -> _Noisy:
             column.append(values)
     return _Noisy(
         _joined(kept, sealed, measures),
-        [np.concatenate([np.empty(0, np.int64), *column]) for column in numbers],
+        [_stacked(column, readings.get(place)) for place, column in enumerate(numbers)],
     )
 
 
-def _add_noise(counts: Sequence[Integers], samplers: Sequence[Sampler], bits: Bits) -> list[Integers]:
+def _stacked(parts: Sequence[Integers], reading: Reading | None) -> Integers:
+    empty = np.empty(0, np.int64) if reading is None else np.empty((0, reading.width), np.int64)
+    return np.concatenate([empty, *parts])
+
+
+def _add_noise(
+    counts: Sequence[Any],
+    samplers: Sequence[Sampler],
+    bits: Bits,
+    readings: Mapping[int, Reading],
+    first: int = 0,
+) -> list[Integers]:
+    """Return noisy numbers, and what is read from noisy trees. first: the place of the first measure."""
     return [
-        count + noise.sample(len(count), bits=bits) for count, noise in zip(counts, samplers, strict=True)
+        readings[place].of(count, noise, bits)
+        if place in readings
+        else count.to_numpy() + noise.sample(len(count), bits=bits)
+        for place, (count, noise) in enumerate(zip(counts, samplers, strict=True), start=first)
     ]
 
 
 def _selected(
-    keys: Any, counts: Sequence[Integers], samplers: Sequence[Sampler], least: int, bits: Bits
+    keys: Any,
+    counts: Sequence[Any],
+    samplers: Sequence[Sampler],
+    least: int,
+    bits: Bits,
+    readings: Mapping[int, Reading],
 ) -> tuple[Any, list[Integers]]:
     """Keep the groups whose noisy number of units, the first measure, is at least `least`."""
-    units = counts[0] + samplers[0].sample(len(counts[0]), bits=bits)
+    units = counts[0].to_numpy() + samplers[0].sample(len(counts[0]), bits=bits)
     places = np.flatnonzero(units >= least)
-    others = [count[places] for count in counts[1:]]
-    return keys.take(places), [units[places], *_add_noise(others, samplers[1:], bits)]
+    others = [count.take(places) for count in counts[1:]]
+    return keys.take(places), [units[places], *_add_noise(others, samplers[1:], bits, readings, 1)]
 
 
 def _by_chance(
     keys: Any,
-    counts: Sequence[Integers],
+    counts: Sequence[Any],
     samplers: Sequence[Sampler],
     rule: TruncatedGeometric,
-    one: int,
+    plan: Plan,
     bits: Bits,
 ) -> tuple[Any, list[Integers]]:
     """Keep the groups that the rule shows for their units, the first column, in steps of 1/one of a unit."""
-    places = np.flatnonzero(rule.keep(counts[0] // one, bits=bits))
-    return keys.take(places), _add_noise([count[places] for count in counts[1:]], samplers, bits)
+    units = counts[0].to_numpy() // plan.price.contributions.one
+    places = np.flatnonzero(rule.keep(units, bits=bits))
+    others = [count.take(places) for count in counts[1:]]
+    return keys.take(places), _add_noise(others, samplers, bits, plan.readings)
 
 
-def _halves(batch: pa.RecordBatch, measures: int) -> tuple[pa.RecordBatch, list[Integers]]:
-    """Return the key columns of a batch, and its measure columns as arrays."""
+def _halves(batch: pa.RecordBatch, measures: int) -> tuple[pa.RecordBatch, list[pa.Array]]:
+    """Return the key columns of a batch, and its measure columns: integers, or lists of leaves."""
     keys = batch.num_columns - measures
-    counts = [batch.column(place).to_numpy() for place in range(keys, batch.num_columns)]
+    counts = [batch.column(place) for place in range(keys, batch.num_columns)]
     return batch.select(list(range(keys))), counts
 
 

@@ -32,7 +32,7 @@ from fractions import Fraction
 
 from deniable.guarantees import ApproxDP
 from deniable.query import multiplier
-from deniable.query.measures import Contributions, Measure
+from deniable.query.measures import Contributions, Measure, nodes
 from deniable.query.pricing import NoiseEvent, Noisy, Price, beside, budget_shares, step, verified
 from deniable.selection import sips
 from deniable.selection.geometric import TruncatedGeometric
@@ -61,11 +61,9 @@ def in_rounds(
     shares = shares_in_rounds(len(measures), coverage=coverage, share=share)
     moves = [sips.ONE] * len(sips.SHARES)
     moves += [contributions.l2(measure) for measure in measures] + [contributions.one] * coverage
-    mass = delta * _HALF
-    noise = multiplier.gaussian(
-        moves, shares, contributions.max_keys, epsilon=epsilon, delta=beside(mass, delta)
-    )
-    rounds = len(sips.SHARES)
+    mass, most, rounds = delta * _HALF, contributions.max_keys, len(sips.SHARES)
+    touched = [most] * rounds + [most * nodes(measure) for measure in measures] + [most] * coverage
+    noise = multiplier.gaussian(moves, shares, touched, epsilon=epsilon, delta=beside(mass, delta))
     found = sips.thresholded(noise[:rounds], [mass * part for part in sips.SHARES])
     return _bought(measures, contributions, found, noise[rounds:], epsilon, delta)
 
@@ -96,8 +94,9 @@ def by_chance(
     else:
         mass = delta * _HALF
         moves = [contributions.l2(measure) for measure in measures] + one
-        left = beside(mass, delta)
-        noise = multiplier.gaussian(moves, shares, contributions.groups, epsilon=rest, delta=left)
+        left, most = beside(mass, delta), contributions.groups
+        touched = [most * nodes(measure) for measure in measures] + [most] * coverage
+        noise = multiplier.gaussian(moves, shares, touched, epsilon=rest, delta=left)
     found = TruncatedGeometric(epsilon=first, delta=mass, max_groups=contributions.groups)
     return _bought(measures, contributions, found, noise, epsilon, delta)
 

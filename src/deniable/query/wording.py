@@ -12,8 +12,9 @@ from deniable.guarantees import Neighbours
 from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
-from deniable.query.measures import Summed, Total
+from deniable.query.measures import Bins, Spread, Summed, Total, Tree
 from deniable.query.pricing import Noisy, Price, sampler
+from deniable.query.trees import far
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 VERSION = 3
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
-2 knew one way to find groups, a threshold."""
+2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -76,8 +77,21 @@ def _column(plan: Plan, output: Output) -> ColumnFacts:
         bounds=aggregate.bounds,
         noise=plan.noise,
         scale=noisy.scale,
-        error=None if len(output.parts) > 1 else _error(plan, output),
+        rank=_rank(plan, output),
+        error=None if len(output.parts) > 1 or aggregate.rank else _error(plan, output),
     )
+
+
+def _rank(plan: Plan, output: Output) -> str | None:
+    """Return in words which of the sorted values is published."""
+    noisy, rank = plan.price.measured[output.parts[0]], output.aggregate.rank
+    if rank is None or not isinstance(noisy.measure, Tree):
+        return None
+    if isinstance(rank, Fraction):
+        return f"the value that a share of {text(rank)} of all rows is not above"
+    rows = ceil(noisy.step * far(noisy, noisy.measure, plan.confidence))
+    end = "low or lower" if rank == "minimum" else "high or higher"
+    return f"a value with about {rows:,} rows as {end}, so that noise alone does not make it"
 
 
 def _error(plan: Plan, output: Output) -> str:
@@ -243,6 +257,9 @@ def _notes(plan: Plan) -> list[str]:
         notes.append(f"delta: about {harm} of {people:,} {many} may be exposed in the worst case.")
     for output in plan.outputs:
         measure = plan.price.measured[output.parts[0]].measure
+        if isinstance(measure, Tree):
+            step = odds.short(measure.of.grid)
+            notes.append(f"{output.name}: {_rank(plan, output)}; values are told apart in steps of {step}.")
         if isinstance(measure, Total) and measure.grid > 1:
             notes.append(f"{output.name}: values are rounded to multiples of {int(measure.grid):,}.")
     return notes
@@ -295,6 +312,8 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "column": column.column,
         "max_rows": column.max_rows,
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
+        "at": [written(number) for number in output.aggregate.at] or None,
+        "bin": output.aggregate.place if column.kind == "histogram" else None,
         "scale": written(column.scale),
         "error": column.error,
         "type": "integer" if output.whole else "float",
@@ -308,6 +327,12 @@ def _measured_record(noisy: Noisy) -> dict[str, Any]:
     for name in ("column", "max_rows", "centre", "low", "high", "shift"):
         if hasattr(measure, name):
             found[name] = getattr(measure, name)
+    if isinstance(measure, Spread):
+        found |= {"levels": measure.levels, "leaves": measure.leaves, "nodes": measure.nodes}
+    if isinstance(measure, Tree):
+        found |= {"grid": written(measure.of.grid), "low": measure.of.centre, "branching": measure.branching}
+    if isinstance(measure, Bins):
+        found["edges"] = [written(edge) for edge in measure.edges]
     if isinstance(measure, Summed):
         found["grid"] = written(measure.grid)
     return found

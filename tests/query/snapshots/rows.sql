@@ -51,6 +51,6 @@ FROM (
       "weight"
     FROM survey
   ) AS source
-) AS kept
+) AS source
 GROUP BY
   g0

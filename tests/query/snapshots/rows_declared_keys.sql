@@ -61,7 +61,7 @@ LEFT JOIN (
     ) AS source
     JOIN deniable_keys
       ON "source"."hue" = deniable_keys.h0
-  ) AS kept
+  ) AS source
   GROUP BY
     place
 ) AS found

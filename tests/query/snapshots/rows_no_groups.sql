@@ -49,4 +49,4 @@ FROM (
       "weight"
     FROM survey
   ) AS source
-) AS kept
+) AS source

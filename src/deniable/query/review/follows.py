@@ -12,6 +12,7 @@ from fractions import Fraction
 from deniable import events
 from deniable.brackets import square_root
 from deniable.query.coverage import classes
+from deniable.query.measures import nodes
 from deniable.query.plan import Plan
 from deniable.query.pricing import NoiseEvent, Price, budget_shares
 from deniable.query.review import selected
@@ -66,7 +67,10 @@ def _moves(price: Price) -> Iterator[tuple[int, int]]:
         touched = bounds.max_keys
         yield from [(sips.ONE, touched)] * len(price.found.rounds)
     for noisy in price.measured:
-        yield bounds.l1(noisy.measure) if bounds.norm == "l1" else bounds.l2(noisy.measure), touched
+        yield (
+            bounds.l1(noisy.measure) if bounds.norm == "l1" else bounds.l2(noisy.measure),
+            touched * nodes(noisy.measure),
+        )
     if price.coverage is not None:
         yield bounds.one, touched
 

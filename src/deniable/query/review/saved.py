@@ -8,7 +8,7 @@ statement) is not read but made again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -200,15 +200,30 @@ def _aggregate(column: Fields) -> Aggregate:
     bounds = column.numbers_or_none("bounds")
     named = column.text_or_none("column")
     rows = column.whole_or_none("max_rows")
+    at = column.numbers_or_none("at") or ()
     match column.choice("kind", *get_args(Kind)), named:
-        case "units", None if bounds is None and rows is None:
+        case "units", None if bounds is None and rows is None and not at:
             return aggregates.units()
-        case "count", _ if bounds is None:
+        case "count", _ if bounds is None and not at:
             return aggregates.count(named, max_rows=rows)
-        case "sum", str():
+        case "sum", str() if not at:
             return aggregates.sum(named, bounds=bounds, max_rows=rows)
-        case "mean", str():
+        case "mean", str() if not at:
             return aggregates.mean(named, bounds=bounds, max_rows=rows)
+        case "variance", str() if not at:
+            return aggregates.variance(named, bounds=bounds, max_rows=rows)
+        case "std", str() if not at:
+            return aggregates.std(named, bounds=bounds, max_rows=rows)
+        case "minimum", str() if not at:
+            return aggregates.minimum(named, bounds=bounds, max_rows=rows)
+        case "maximum", str() if not at:
+            return aggregates.maximum(named, bounds=bounds, max_rows=rows)
+        case "quantile", str() if len(at) == 1:
+            return aggregates.quantile(named, at[0], bounds=bounds, max_rows=rows)
+        case "histogram", str() if bounds is None and len(at) > 1:
+            place = column.whole_or_none("bin", at_most=len(at) - 2) or 0
+            found = aggregates.histogram(named, edges=at, max_rows=rows)
+            return replace(found, several=False, place=place)
         case _:
             raise column.wrong("kind", "does not go with its column, bounds and max_rows")
 

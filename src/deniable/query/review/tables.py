@@ -7,22 +7,25 @@ together with everything that speaks of them, no longer fit the intervals.
 |-------------------------|---------------------------------------------------------------------------------|
 | units, count, whole sum | floor((N - w)/one), ceil((N + w)/one) for an N with v = floor(N/one + 1/2)      |
 | other sums              | v - w * step, v + w * step, up to a few units of the last place of a double     |
-| mean                    | low <= v <= high, all within the bounds (its width depends on the noisy count)  |
+| mean, variance, std,    | low <= v <= high, all within what the bounds allow (how wide it is depends on   |
+| quantile, an end        | the released numbers)                                                           |
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from fractions import Fraction
 from io import StringIO
 from itertools import zip_longest
-from math import isclose
+from math import inf, isclose, nextafter, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.query.aggregates import Kind
 from deniable.query.plan import Output, Plan
 from deniable.query.review.fields import MOST_BYTES, Unreadable
 
@@ -101,9 +104,8 @@ def _fits(
     plan: Plan, output: Output, value: NDArray[np.number], low: NDArray[np.number], high: NDArray[np.number]
 ) -> bool:
     noisy = plan.price.measured[output.parts[0]]
-    if output.aggregate.kind == "mean":
-        assert output.aggregate.bounds is not None
-        least, most = (float(end) for end in output.aggregate.bounds)
+    if output.aggregate.bounds is not None and output.aggregate.kind != "sum":
+        least, most = _ends(output.aggregate.kind, output.aggregate.bounds)
         return bool(((least <= low) & (low <= value) & (value <= high) & (high <= most)).all())
     width = noisy.half_width(plan.confidence)
     if output.whole:
@@ -111,6 +113,18 @@ def _fits(
     reach = float(width * noisy.step)
     slack = _UNITS_OF_A_DOUBLE * (np.abs(low) + np.abs(high) + reach)
     return bool(((np.abs(value - low - reach) <= slack) & (np.abs(high - value - reach) <= slack)).all())
+
+
+def _ends(kind: Kind, bounds: tuple[Fraction, Fraction]) -> tuple[float, float]:
+    """Return what the numbers of an estimate must lie between."""
+    half = (bounds[1] - bounds[0]) / 2
+    match kind:
+        case "variance":
+            return 0.0, float(half**2)
+        case "std":
+            return 0.0, nextafter(sqrt(float(half**2)), inf)
+        case _:
+            return float(bounds[0]), float(bounds[1])
 
 
 def _whole(
