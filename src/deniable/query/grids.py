@@ -147,7 +147,7 @@ def _on_grid(
 
 
 def _inward(bounds: tuple[Fraction, Fraction], grid: Fraction) -> tuple[int, int]:
-    """Return the first and the last step within the bounds; twice the one nearest to both if there is none."""
+    """Return the first and the last step within the bounds; twice the nearest to both if there is none."""
     low, high = ceil(bounds[0] / grid), floor(bounds[1] / grid)
     if not low <= high:
         low = high = floor((bounds[0] + bounds[1]) / 2 / grid + Fraction(1, 2))
