@@ -193,6 +193,9 @@ def _queries() -> Iterator[Subject]:
     yield Asked(
         "release: found groups, weighted", approximate, found.aggregate(people=units, spend=total), "gaussian"
     )
+    middle = aggregates.quantile("spend", [0.5], bounds=(0, 10), max_rows=2)
+    spread = aggregates.std("spend", bounds=(0, 10), max_rows=2)
+    yield Asked("release: spread and median", pure, keyed.aggregate(spread=spread, middle=middle), "laplace")
     each = rows.aggregate(rows=aggregates.count(), spend=aggregates.sum("spend", bounds=(-5, 10)))
     yield Asked("release: rows for themselves", pure, each, "laplace")
 

@@ -138,5 +138,5 @@ Verdict = Proved | Computed | NotViolated | Violated
 
 
 def _shown(value: object) -> str:
-    words = repr(value)
+    words = text(value) if isinstance(value, Fraction) else repr(value)
     return words if len(words) <= 60 else words[:57] + "..."
