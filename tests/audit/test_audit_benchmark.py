@@ -5,7 +5,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-
 from benchmarks import audit
 
 
