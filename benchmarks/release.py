@@ -3,8 +3,10 @@
     python -m benchmarks.release [--rows 10000000] [--runs 3] [--data FILE] [--json FILE]
 
 Both programs run in fresh processes with two threads, on the same file: units, count and the sum of value
-by category. Ours bounds contributions (max_groups 3, max_rows 2), adds noise, drops rare categories, and
-writes intervals; DuckDB's own query publishes everything as it is. Wall time includes starting Python.
+by category. Ours bounds contributions (max_rows 2), adds noise, drops rare categories, and writes intervals;
+DuckDB's own query publishes everything as it is. Wall time includes starting Python.
+relN: the sum of |true - published| over that of the true numbers of rows, over all categories; one that is
+not published counts as 0. It says what bounds, selection and noise cost together.
 """
 
 from __future__ import annotations
@@ -24,35 +26,66 @@ sql = "SELECT category, count(DISTINCT user_id), count(*), sum(value) FROM read_
 print(con.execute(sql, [sys.argv[1]]).to_arrow_table().num_rows)
 """
 OURS = """
-import sys, deniable as dn
-visits = dn.protect(sys.argv[1], unit="user_id", population=1_000_000)
-query = visits.group_by("category", max_groups=3, over=sys.argv[2]).aggregate(
+import sys, deniable as dn, pyarrow.parquet as pq
+data, selection, groups, over, noise, memory, out = sys.argv[1:]
+visits = dn.protect(data, unit="user_id", population=1_000_000)
+query = visits.group_by("category", max_groups=int(groups), over=over, selection=selection).aggregate(
     people=dn.units(), visits=dn.count(max_rows=2), value=dn.sum("value", bounds=(0, 100), max_rows=2))
-release = query.release(epsilon=1, delta="1e-8", noise=sys.argv[3])
+release = query.release(epsilon=1, delta="1e-8", noise=noise, memory_limit=memory or None, threads=2)
 print(release.table.num_rows)
+pq.write_table(release.table, out)
 """
-CASES = [("weight", "gaussian"), ("weight", "laplace"), ("drop", "gaussian"), ("drop", "laplace")]
+ERROR = """
+import sys, duckdb
+true = duckdb.sql(f"SELECT category, count(*) AS n FROM read_parquet('{sys.argv[1]}') GROUP BY category")
+found = duckdb.sql(f"SELECT * FROM read_parquet('{sys.argv[2]}')")
+error = "SELECT sum(abs(n - coalesce(visits, 0))) / sum(n) FROM true LEFT JOIN found USING (category)"
+print(duckdb.sql(error).fetchall()[0][0])
+"""
+CASES = [
+    ("threshold", "3", "weight", "gaussian", ""),
+    ("threshold", "3", "weight", "laplace", ""),
+    ("threshold", "3", "drop", "gaussian", ""),
+    ("threshold", "3", "drop", "laplace", ""),
+    ("sips", "3", "weight", "gaussian", ""),
+    ("sips", "8", "weight", "gaussian", ""),
+    ("sips", "20", "weight", "gaussian", ""),
+    ("sips", "8", "weight", "gaussian", "500MB"),
+]
 
 
 def measure(data: Path, runs: int) -> list[Row]:
     """Run everything in turn, `runs` times after one round that is not counted; return one row a program."""
+    seen: dict[str, list[tuple[float, float, str]]] = {}
+    errors: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        out = str(Path(folder) / "published.parquet")
+        for turn in range(runs + 1):
+            for name, program, arguments in _programs(out):
+                outcome = child(program, str(data), *arguments)
+                if turn:
+                    seen.setdefault(name, []).append(outcome)
+                if turn == runs and arguments:
+                    errors[name] = f"{float(child(ERROR, str(data), out)[2]):.3f}"
+    plain = middle([wall for wall, _, _ in next(iter(seen.values()))])
+    return [_row(name, outcomes, plain, errors.get(name, "0")) for name, outcomes in seen.items()]
+
+
+def _programs(out: str) -> list[tuple[str, str, tuple[str, ...]]]:
     programs: list[tuple[str, str, tuple[str, ...]]] = [("DuckDB, not private", PLAIN, ())]
-    programs += [(f"deniable, over={over}, {noise}", OURS, (over, noise)) for over, noise in CASES]
-    seen: dict[str, list[tuple[float, float, str]]] = {name: [] for name, _, _ in programs}
-    for turn in range(runs + 1):
-        for name, program, arguments in programs:
-            outcome = child(program, str(data), *arguments)
-            if turn:
-                seen[name].append(outcome)
-    plain = middle([wall for wall, _, _ in seen[programs[0][0]]])
-    rows: list[Row] = []
-    for name, outcomes in seen.items():
-        wall = middle([wall for wall, _, _ in outcomes])
-        peak = max(memory for _, memory, _ in outcomes)
-        groups = outcomes[-1][2].strip()
-        row = {"program": name, "wall s": f"{wall:.2f}", "times plain": f"{wall / plain:.2f}"}
-        rows.append({**row, "peak GB": f"{peak:.2f}", "groups": groups})
-    return rows
+    for case in CASES:
+        selection, groups, over, noise, memory = case
+        name = f"deniable, {selection}, max_groups {groups}, {over}, {noise}" + (memory and f", {memory}")
+        programs.append((name, OURS, (*case, out)))
+    return programs
+
+
+def _row(name: str, outcomes: list[tuple[float, float, str]], plain: float, error: str) -> Row:
+    wall = middle([wall for wall, _, _ in outcomes])
+    peak = max(memory for _, memory, _ in outcomes)
+    groups = outcomes[-1][2].strip()
+    row = {"program": name, "wall s": f"{wall:.2f}", "times plain": f"{wall / plain:.2f}"}
+    return {**row, "peak GB": f"{peak:.2f}", "groups": groups, "relN": error}
 
 
 def main() -> None:
