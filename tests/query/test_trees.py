@@ -171,7 +171,7 @@ def nodes_of(plan: Plan, rows: list[Row]) -> dict[Any, list[np.ndarray[Any, Any]
 def test_a_heavy_unit_moves_the_nodes_by_no_more_than_is_priced(noise: Any, over: Any, values: Any) -> None:
     query = (
         protect(table([]), unit="person", population=1000)
-        .group_by("colour", max_groups=3, over=over)
+        .group_by("colour", max_groups=3, over=over, selection="threshold")
         .aggregate(
             q=dn.quantile("spend", [0.5], bounds=(0, 100), max_rows=2),
             h=dn.histogram("spend", edges=[0, 50, 100], max_rows=2),
