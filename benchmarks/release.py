@@ -37,9 +37,9 @@ pq.write_table(release.table, out)
 """
 ERROR = """
 import sys, duckdb
-true = duckdb.sql(f"SELECT category, count(*) AS n FROM read_parquet('{sys.argv[1]}') GROUP BY category")
+truth = duckdb.sql(f"SELECT category, count(*) AS n FROM read_parquet('{sys.argv[1]}') GROUP BY category")
 found = duckdb.sql(f"SELECT * FROM read_parquet('{sys.argv[2]}')")
-error = "SELECT sum(abs(n - coalesce(visits, 0))) / sum(n) FROM true LEFT JOIN found USING (category)"
+error = "SELECT sum(abs(n - coalesce(visits, 0))) / sum(n) FROM truth LEFT JOIN found USING (category)"
 print(duckdb.sql(error).fetchall()[0][0])
 """
 CASES = [
