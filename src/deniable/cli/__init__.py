@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import account, advise, demo, ledger, plan, release, review
+from deniable.cli import account, advise, audit, demo, ledger, plan, release, review
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -22,6 +22,7 @@ Start with `deniable demo`. With a file of your own:
       --epsilon 1.1 --delta 1e-7"""
 
 _PLAN = "Show what a release would cost and how precise it would be."
+_AUDIT = "Check privacy claims by machine: yours, or all that ships."
 _ADVISE = "Say which model, delta, noise and threshold fit, and why."
 _REVIEW = "Check that a saved release is what it says it is."
 _RELEASE = "Publish statistics about the people in a file."
@@ -43,6 +44,7 @@ def app() -> typer.Typer:
     commands.command(cls=Screen, short_help=_RELEASE)(taking_options(release.release))
     commands.command(cls=Screen, short_help=_REVIEW)(review.review)
     commands.add_typer(ledger.app, name="ledger")
+    commands.command(cls=Screen, short_help=_AUDIT)(audit.audit)
     commands.add_typer(account.app, name="account")
     commands.command(cls=Screen, short_help=_ADVISE)(advise.advise)
     return commands
