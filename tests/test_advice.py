@@ -184,7 +184,7 @@ def test_an_argument_out_of_range_is_named(argument: str, value: Any) -> None:
 def test_a_plan_follows_the_advice(groups: int) -> None:
     table = pa.table({"person": ["a", "b"], "colour": ["red", "blue"]})
     query = dn.protect(table, unit="person", population=MILLION).group_by(
-        "colour", max_groups=groups, over="drop"
+        "colour", max_groups=groups, over="drop", selection="threshold"
     )
     advice = dn.advise(population=MILLION, max_groups=groups)
     plan = query.aggregate(people=dn.units()).plan(epsilon=1, delta=advice.delta, coverage=False)

@@ -39,6 +39,7 @@ def plan(
     return SimpleNamespace(
         outputs=(output,),
         confidence=Fraction(95, 100),
+        readings={},
         price=SimpleNamespace(measured=measured, contributions=SimpleNamespace(one=one)),
     )
 
