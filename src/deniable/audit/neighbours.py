@@ -35,7 +35,7 @@ _KNOWN = 2
 _HEAVY = 7
 _MOST_GROUPS = 64
 _MOST_KNOWN = 24
-_BEYOND = 10**9
+_BEYOND = {Type.INTEGER: 2**63 - 1, Type.REAL: 1e300, Type.DECIMAL: 10**18, Type.TEXT: "1e300"}
 _GARBLED = ("abc", "1e999", "9e18 microseconds", "", "NaN", "-inf", "0x10", "1,000", "=1+1")
 
 Rows = list[Row]
@@ -102,8 +102,17 @@ class _Builder:
 
     def numbers(self, value: int) -> dict[str, object]:
         """Return this value for every measured column, in its type."""
-        columns = self.measured(Type.INTEGER, Type.REAL, Type.DECIMAL, Type.TEXT)
-        return {column.name: _as(column.type, value) for column in columns}
+        return {column.name: _as(column.type, value) for column in self.measured(*_BEYOND)}
+
+    def beyond(self) -> dict[str, object]:
+        """Return for every measured column a value far beyond any bounds."""
+        return {column.name: _BEYOND[column.type] for column in self.measured(*_BEYOND)}
+
+
+def _as(kind: Type, value: int) -> object:
+    if kind is Type.TEXT:
+        return str(value)
+    return float(value) if kind is Type.REAL else value
 
 
 def cases(query: Query, *, people: int = 2) -> list[Case]:
@@ -128,7 +137,7 @@ def _sizes(build: _Builder) -> Iterator[Case]:
     if bounds:
         yield Case("heavy, high", crowd, build.heavy(**build.numbers(int(max(bounds)))))
         yield Case("heavy, low", crowd, build.heavy(**build.numbers(int(min(bounds)))))
-        yield Case("beyond the bounds", crowd, build.heavy(**build.numbers(_BEYOND)))
+        yield Case("beyond the bounds", crowd, build.heavy(**build.beyond()))
     elif build.rows_of_a_unit > 1:
         yield Case("heavy, high", crowd, build.heavy())
 
@@ -176,9 +185,3 @@ def _each(build: _Builder, columns: Sequence[Column], values: Sequence[object]) 
     turned = [{column.name: value for column in columns} for value in values]
     most = 1 if build.query.survey.unit is None else len(turned)
     return [row for change in islice(turned, most) for row in build.of(0, build.known[:1], **change)]
-
-
-def _as(kind: Type, value: int) -> object:
-    if kind is Type.TEXT:
-        return str(value)
-    return float(value) if kind is Type.REAL else value

@@ -193,6 +193,10 @@ def _queries() -> Iterator[Subject]:
     yield Asked(
         "release: found groups, weighted", approximate, found.aggregate(people=units, spend=total), "gaussian"
     )
+    by_chance = people.group_by("colour", max_groups=2, selection="truncated-geometric")
+    yield Asked("release: groups by chance", approximate, by_chance.aggregate(people=units), "laplace")
+    in_rounds = people.group_by("colour", max_groups=2, selection="sips").aggregate(people=units, spend=total)
+    yield Asked("release: groups in rounds", approximate, in_rounds, "gaussian")
     middle = aggregates.quantile("spend", [0.5], bounds=(0, 10), max_rows=2)
     spread = aggregates.std("spend", bounds=(0, 10), max_rows=2)
     yield Asked("release: spread and median", pure, keyed.aggregate(spread=spread, middle=middle), "laplace")
