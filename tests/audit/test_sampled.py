@@ -54,18 +54,16 @@ def evidence(found: NotViolated | Violated) -> Evidence:
 
 def test_a_correct_mechanism_is_bounded_above_the_truth_in_at_most_5_percent_of_400_audits() -> None:
     run = laplace(1)
-    bounds = [sampled(run, 0, 1, trials=800, confidence=0.95, batch=800) for _ in range(AUDITS)]
+    bounds = [sampled(run, 0, 1, trials=600, confidence=0.95, batch=600) for _ in range(AUDITS)]
     assert sum(evidence(found).epsilon > 1 for found in bounds) <= allowed(0.05)
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
 def test_stopping_early_does_not_raise_the_rate_of_false_alarms(confidence: float) -> None:
     run = laplace(2)
-    found = [
-        sampled(run, 0, 1, trials=800, confidence=confidence, epsilon=1, batch=800)
-        for _ in range(AUDITS // 2)
-    ]
-    assert sum(isinstance(one, Violated) for one in found) <= allowed(1 - confidence, AUDITS // 2)
+    asked: dict[str, Any] = {"trials": 400, "confidence": confidence, "epsilon": 1, "batch": 400}
+    found = [sampled(run, 0, 1, **asked) for _ in range(AUDITS)]
+    assert sum(isinstance(one, Violated) for one in found) <= allowed(1 - confidence)
 
 
 def test_whoever_stops_at_the_first_success_without_paying_for_looks_errs_too_often() -> None:

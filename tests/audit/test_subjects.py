@@ -37,8 +37,9 @@ def test_what_is_sampled_is_not_violated(name: str) -> None:
     assert row.bound <= row.claim.epsilon
 
 
-@pytest.mark.parametrize("name", [name for name, subject in SUBJECTS.items() if isinstance(subject, Asked)])
+@pytest.mark.parametrize("name", ["release: totals", "release: groups by chance"])
 def test_whole_releases_are_not_violated(name: str) -> None:
+    assert isinstance(SUBJECTS[name], Asked)
     row = audited(SUBJECTS[name], trials=100, confidence=SURE)
     assert row.verdict == "not violated"
     assert row.trials >= 500
