@@ -21,7 +21,7 @@ from benchmarks.visits import ensure
 PLAIN = """
 import sys, duckdb
 con = duckdb.connect()
-con.execute("SET threads = 2")
+con.execute("SET threads = 2; SET enable_progress_bar = false")
 sql = "SELECT category, count(DISTINCT user_id), count(*), sum(value) FROM read_parquet(?) GROUP BY category"
 print(con.execute(sql, [sys.argv[1]]).to_arrow_table().num_rows)
 """

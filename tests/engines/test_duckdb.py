@@ -82,6 +82,7 @@ def test_the_settings_hold_and_cannot_be_undone() -> None:
         assert setting(engine, "autoload_known_extensions") == "false"
         assert setting(engine, "autoinstall_known_extensions") == "false"
         assert setting(engine, "TimeZone") == "UTC"
+        assert setting(engine, "enable_progress_bar") in (False, "false")
         for undo in (
             "SET threads = 1",
             "SET temp_directory = '/tmp'",

@@ -7,6 +7,7 @@
 | `custom_extension_repository` = folder| nor is it asked for over the network                        |
 | `python_enable_replacements` off      | SQL must not find a caller's variables by their names       |
 | `TimeZone` = UTC                      | a result must not depend on where the machine stands        |
+| `enable_progress_bar` off             | it is written to standard output, in the middle of results  |
 | `preserve_insertion_order` off        | the order of rows is never published                        |
 | `lock_configuration` on, last         | no statement can undo the above                             |
 
@@ -129,6 +130,7 @@ class DuckDB:
                 "engine", given, "has a setting that DuckDB refuses", "Write memory_limit='2GB', threads=4."
             ) from None
         connection.execute("SET TimeZone = 'UTC'").fetchall()
+        connection.execute("SET enable_progress_bar = false").fetchall()
         connection.execute("SET lock_configuration = true").fetchall()
         return connection
 
