@@ -161,7 +161,7 @@ def drawing(rows: list[Row]) -> str:
         points = [(x(at), y(max(0.0, float(str(row[column]))))) for at, row in zip(trials, rows, strict=True)]
         parts.append(_curve(points, colour, dash))
     parts += [
-        _text(right - 8, y(0.86), "Laplace, epsilon 1", "end", "#1f6feb"),
+        _text(x(12_000), y(0.85), "Laplace, epsilon 1", "start", "#1f6feb"),
         _text(right - 8, y(0.6), "Gaussian, (1, 1e-5)", "end", "#c2410c"),
         _text(right - 8, y(0.1), "dashed: the best half-line, known beforehand", "end"),
     ]
