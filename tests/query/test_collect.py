@@ -174,6 +174,8 @@ def per_row_of(measure: Measure) -> Measure:
             return Total(measure.column, None, measure.grid, measure.centre, measure.low, measure.high)
         case Squares(of=of, shift=shift):
             return Squares(Total(of.column, None, of.grid, of.centre, of.low, of.high), shift)
+        case other:
+            raise AssertionError(f"{other} is not drawn here")
 
 
 def people(rows: list[tuple[Any, ...]], **types: pa.DataType) -> pa.Table:
