@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -93,6 +93,17 @@ def test_unknown_groups_with_a_threshold_keep_their_promise(name: str) -> None:
         cases=named(query, name),
         seed=2,
     )
+    assert refuted(found) == []
+
+
+@pytest.mark.parametrize("name", ["a group of one", "many new groups"])
+@pytest.mark.parametrize("selection", ["truncated-geometric", "sips"])
+def test_groups_found_by_chance_or_in_rounds_keep_their_promise(
+    selection: Literal["truncated-geometric", "sips"], name: str
+) -> None:
+    query = survey().group_by("colour", max_groups=3, selection=selection).aggregate(people=dn.units())
+    options: dict[str, Any] = {"epsilon": 1, "delta": "0.05", "coverage": False, "confidence": SURE}
+    found = release(query, trials=3000, cases=named(query, name), seed=11, **options)
     assert refuted(found) == []
 
 

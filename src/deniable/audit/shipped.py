@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from math import exp, pi, sqrt
 from typing import Any
@@ -135,18 +136,17 @@ def _threshold(
 
 
 def _noise() -> Iterator[Subject]:
-    """Yield the samplers, on whole numbers."""
-    laplace, gaussian = DiscreteLaplace(1), DiscreteGaussian(4)
+    """Yield the samplers: small ones, drawn from one table, and wide ones, which are put together."""
+    for size in (1, 5000):
+        laplace, gaussian = DiscreteLaplace(size), DiscreteGaussian((2 * size) ** 2)
+        claim = _price(events.DiscreteGaussian(sigma=2 * size, sensitivity=size), epsilon=Fraction(1, 2))
+        for name, promise, noise in (("laplace", PureDP(epsilon=1), laplace), ("gaussian", claim, gaussian)):
+            run = partial(_with, noise)
+            yield BlackBox(f"noise.{name}, size {size:,}", promise, run, 0, size, _BATCH, _MANY)
 
-    def with_laplace(value: int, n: int, bits: Bits) -> Any:
-        return value + laplace.sample(n, bits=bits)
 
-    def with_gaussian(value: int, n: int, bits: Bits) -> Any:
-        return value + gaussian.sample(n, bits=bits)
-
-    yield BlackBox("noise.laplace", PureDP(epsilon=1), with_laplace, 0, 1, _BATCH, _MANY)
-    claim = _price(events.DiscreteGaussian(sigma=2), epsilon=Fraction(1, 2))
-    yield BlackBox("noise.gaussian", claim, with_gaussian, 0, 1, _BATCH, _MANY)
+def _with(noise: DiscreteLaplace | DiscreteGaussian, value: int, n: int, bits: Bits) -> Any:
+    return value + noise.sample(n, bits=bits)
 
 
 def _mechanisms() -> Iterator[Subject]:
