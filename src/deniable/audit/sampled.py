@@ -13,6 +13,7 @@
    runs are done; look j has alpha/(j (j + 1)), and these sum to alpha over all j. Without that,
    whoever looks often enough sees a violation in a correct mechanism.
 
+Runs must be independent of each other: a program that remembers its last run is not what is bounded here.
 What this proves: a violation, at the confidence. It never proves privacy: another set of outputs, another
 pair of inputs or more runs might show more.
 Source: Jagielski, Ullman, Oprea 2020 (the bound); Wald 1947 for the danger of step 5.
