@@ -110,6 +110,13 @@ def test_decimals_of_any_width_are_rounded_exactly(
     ]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_ends_that_no_integer_of_128_bits_reaches_clamp_every_value(sign: int) -> None:
+    total = Total("x", 1, Fraction(1 << 62), sign * ((1 << 65) + 5), 0, 1)
+    values = ["0.0000000000", f"{'9' * 28}.{'9' * 10}", f"-{'9' * 28}.{'9' * 10}"]
+    assert in_sql([*values, None], "DECIMAL(38,10)", total) == [*[0 if sign > 0 else 1] * 3, None]
+
+
 def exact(digits: int, places: int) -> Decimal:
     """digits * 10**-places without the 28 digits of the decimal module's own arithmetic."""
     return Decimal((int(digits < 0), tuple(int(d) for d in str(abs(digits))), -places))

@@ -175,8 +175,8 @@ def _of_integers(column: exp.Expression, short: bool, total: Total) -> exp.Expre
     return sql(
         f"CASE WHEN :x IS NOT NULL THEN {_CLAMP.format(rounded)} END",
         x=column,
-        least=max(least, -_HUGE),
-        most=min(most, _HUGE),
+        least=min(max(least, -_HUGE), _HUGE),
+        most=min(max(most, -_HUGE), _HUGE),
         **_clamp(total),
     )
 
