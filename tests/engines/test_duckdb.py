@@ -74,6 +74,20 @@ def test_a_setting_that_duckdb_refuses_is_named_and_leaves_nothing(folder: Path)
     assert not list(folder.iterdir())
 
 
+def test_the_engine_draws_no_progress_where_python_is_interactive() -> None:
+    # without a main file (python -c, a prompt, a notebook) DuckDB draws a bar into standard output by default
+    ask = "SELECT current_setting('enable_progress_bar')::VARCHAR AS s"
+    ours = (
+        f"from deniable.engines.duckdb import DuckDB\nwith DuckDB() as e: print(e.stream({ask!r}).read_all())"
+    )
+    plain = f"import duckdb; print(duckdb.sql({ask!r}))"
+    shown = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True) for code in (ours, plain)
+    ]
+    assert "false" in shown[0].stdout, shown[0].stderr
+    assert "true" in shown[1].stdout, "no test where DuckDB itself draws nothing"
+
+
 def test_the_settings_hold_and_cannot_be_undone() -> None:
     with DuckDB(memory_limit="300MB", threads=2) as engine:
         assert setting(engine, "threads") == "2"
@@ -82,7 +96,6 @@ def test_the_settings_hold_and_cannot_be_undone() -> None:
         assert setting(engine, "autoload_known_extensions") == "false"
         assert setting(engine, "autoinstall_known_extensions") == "false"
         assert setting(engine, "TimeZone") == "UTC"
-        assert setting(engine, "enable_progress_bar") in (False, "false")
         for undo in (
             "SET threads = 1",
             "SET temp_directory = '/tmp'",

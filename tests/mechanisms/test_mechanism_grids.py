@@ -10,7 +10,7 @@ from math import ceil, floor, inf, nan, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deniable.errors import ParameterError
@@ -38,6 +38,7 @@ def test_a_number_is_rounded_up_from_the_half_on_the_exact_rational(
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=20), st.integers(-1000, 900))
+@example([float("nan"), 1.0, -inf], 0)
 def test_arrays_of_floats_are_rounded_exactly_as_single_numbers(values: list[float], exponent: int) -> None:
     grid = Grid(exponent, (len(values),), False)
     assert list(grid.integers(np.array(values))) == [number(value, exponent) for value in values]

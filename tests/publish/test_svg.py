@@ -8,7 +8,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deniable.publish import svg
@@ -58,6 +58,7 @@ def test_a_number_that_cannot_be_drawn_spoils_nothing(value: float) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cc", "Cs", "Cn"])))
+@example("</text><script>alert(1)</script> & 'more'")
 def test_no_text_becomes_markup(text: str) -> None:
     bar = svg.Bar(text, text, 1.0, 0.0, 2.0)
     drawing = parsed(svg.bars([bar], name="a", title=text, description=text))
