@@ -72,6 +72,14 @@ def test_a_release_does_not_depend_on_whether_a_value_is_utf_8(form: str, tmp_pa
     assert release.table.column("m").to_pylist() == [1, 1, 0]
 
 
+@pytest.mark.parametrize("bad", BAD)
+def test_text_of_a_parquet_file_that_repeats_is_judged_in_its_dictionary(bad: bytes, tmp_path: Path) -> None:
+    values = [*GOOD, None, bad] * 20_000  # so often that the file codes it, and over many batches
+    table = pa.table({"s": texts(values), "n": range(len(values))})
+    rows = read(resolve(parquet(table, tmp_path)), ["n", "s"])
+    assert sorted(rows) == [(place, None if value == bad else value) for place, value in enumerate(values)]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_arrow_text_is_judged_value_by_value(kind: str) -> None:
     column = pa.chunked_array([texts(["x", "y"], kind), texts(["x", BAD[0], None, *GOOD], kind)[1:]])

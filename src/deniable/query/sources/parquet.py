@@ -17,9 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-from pyarrow.fs import LocalFileSystem
 from sqlglot import exp
 
 from deniable.engines.duckdb import DuckDB, describe
@@ -29,8 +27,12 @@ from deniable.query.sources.arrow import fields_of, kind_of, plain
 from deniable.query.sources.casts import native, text
 from deniable.query.sources.files import File, check_unchanged
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
+from deniable.query.sources.validity import valid
 
 _ROWS_A_BATCH = 122_880
+_BYTES_A_READ = 1 << 16
+_CODED = 6
+"""Text that is written out takes 4 bytes for its length alone; a place in a dictionary takes at most 4."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,21 @@ class Parquet:
 
 
 class _Batches:
-    """Columns of files, in the order of `schema`, as an Arrow stream that can be read again and again."""
+    """Columns of files, in the order of `schema`, as an Arrow stream that can be read again and again.
+
+    Text that repeats (`_repeated`) stays coded, so that each value is looked at once a batch and not once a
+    row. How a column travels changes nothing about its values.
+    """
 
     def __init__(self, files: Sequence[File], schema: pa.Schema) -> None:
         self._files = files
         self._names = schema.names
+        self._coded = _repeated(files[0], schema)
         self._schema = plain(schema.empty_table()).schema
+        for name in self._coded:
+            place = schema.get_field_index(name)
+            coded = pa.dictionary(pa.int32(), self._schema.field(place).type)
+            self._schema = self._schema.set(place, self._schema.field(place).with_type(coded))
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
@@ -94,12 +105,37 @@ class _Batches:
         return pa.RecordBatchReader.from_batches(self._schema, self._batches()).__arrow_c_stream__()
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        columns = {name: ds.field(name) for name in self._names}
-        scanner = _dataset(self._files).scanner(
-            columns=columns, batch_size=_ROWS_A_BATCH, batch_readahead=4, fragment_readahead=1
-        )
-        for batch in scanner.to_reader():
-            yield from plain(pa.Table.from_batches([batch])).cast(self._schema).to_batches()
+        for found in self._files:
+            with _open(found, self._coded) as file:
+                for batch in file.iter_batches(_ROWS_A_BATCH, columns=self._names, use_threads=False):
+                    table = pa.Table.from_batches([batch.select(self._names)])
+                    rest = plain(table.drop_columns(self._coded))
+                    for name in self._coded:
+                        rest = rest.append_column(name, valid(table[name]))
+                    yield from rest.select(self._names).cast(self._schema).to_batches()
+
+
+def _open(file: File, coded: Sequence[str] = ()) -> pq.ParquetFile:
+    """Return the file, to be read in small pieces."""
+    return pq.ParquetFile(
+        file.path,
+        read_dictionary=list(coded),
+        pre_buffer=False,
+        buffer_size=_BYTES_A_READ,
+        coerce_int96_timestamp_unit="us",
+    )
+
+
+def _repeated(file: File, schema: pa.Schema) -> list[str]:
+    """Return the columns of text that take so few bytes a value that they must be coded by a dictionary."""
+    with _open(file) as opened:
+        facts = opened.metadata
+        if not facts.num_row_groups:
+            return []
+        first = facts.row_group(0)
+        columns = (first.column(place) for place in range(first.num_columns))
+        small = {c.path_in_schema for c in columns if c.total_uncompressed_size < _CODED * c.num_values}
+    return [field.name for field in schema if pa.types.is_string(field.type) and field.name in small]
 
 
 def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> Parquet:
@@ -122,15 +158,10 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
     return Parquet(label, schema_of(fields, types, label), files, fields, _arrow(files[0], fields))
 
 
-def _dataset(files: Sequence[File]) -> ds.Dataset:
-    paths = [file.path for file in files]
-    kind = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
-    return ds.dataset(paths, filesystem=LocalFileSystem(), format=kind)
-
-
 def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
     """Return names and types as PyArrow reads them; a UUID, which is plain bytes to it, by its own type."""
-    schema = _dataset([file]).schema
+    with _open(file) as opened:
+        schema = opened.schema_arrow
     for place, column in enumerate(fields):
         if column.kind == "UUID":
             schema = schema.set(place, schema.field(place).with_type(pa.uuid()))
