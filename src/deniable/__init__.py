@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable import errors as errors
     from deniable import events as events
     from deniable import examples as examples
+    from deniable import local as local
     from deniable.accounting import account as account
     from deniable.accounting import calibrate as calibrate
     from deniable.accounting import split as split
@@ -73,7 +74,7 @@ _NAMES: dict[str, str] = {
     "units": "deniable.query.aggregates",
     "variance": "deniable.query.aggregates",
 }
-_MODULES = ("accounting", "audit", "errors", "events", "examples")
+_MODULES = ("accounting", "audit", "errors", "events", "examples", "local")
 
 __all__ = [
     "ROW",
@@ -96,6 +97,7 @@ __all__ = [
     "events",
     "examples",
     "histogram",
+    "local",
     "maximum",
     "mean",
     "median",

@@ -6,6 +6,7 @@
     ├── SourceError                        a file or table cannot be used, judged from public facts
     ├── EngineError                        the engine failed on private data: one fixed message, no detail
     ├── NoiseError                         a draw left the range that a 64-bit integer holds safely
+    ├── ReportError                        a report of a device does not fit what reads it
     ├── BudgetError                        the ledger has less left than this costs
     └── LedgerError                        the ledger is damaged, locked or does not fit this data
 
@@ -55,6 +56,17 @@ class EngineError(DeniableError):
 
 class NoiseError(DeniableError):
     """A draw left the range in which 64-bit integers are exact. Nothing was published."""
+
+
+class ReportError(DeniableError):
+    """A report does not fit what reads it: another version, protocol, parameter, table or size.
+
+    Field: `differs`, the name of what differs. No value of a report is ever shown.
+    """
+
+    def __init__(self, message: str, *, differs: str) -> None:
+        self.differs = differs
+        super().__init__(message)
 
 
 class BudgetError(DeniableError):

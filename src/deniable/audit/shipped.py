@@ -16,6 +16,7 @@ from typing import Any
 from deniable import events, mechanisms
 from deniable.accounting import account, calibrate
 from deniable.audit.additive import AdditiveCurve
+from deniable.audit.collected import collected
 from deniable.audit.distributions import Between, Distribution
 from deniable.audit.quadrature import Density
 from deniable.audit.subjects import Asked, BlackBox, Known, Subject
@@ -37,7 +38,7 @@ _RISK = Fraction(1, 20)
 
 def shipped() -> list[Subject]:
     """Return all subjects, from events to whole releases."""
-    parts = (_additive(), _priced(), _choices(), _groups(), _noise(), _mechanisms(), _queries())
+    parts = (_additive(), _priced(), _choices(), _groups(), _noise(), _mechanisms(), _queries(), collected())
     return [subject for part in parts for subject in part]
 
 

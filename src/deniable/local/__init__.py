@@ -1,0 +1,55 @@
+"""Collecting from people who trust nobody: each value is randomised on its own device.
+
+    mean = dn.local.Mean(epsilon=1, bounds=(0, 100))
+    report = mean.client().report(37.5)                  # on a device: a few bytes, whatever the value
+    estimate = mean.estimate(mean.randomize(values))     # arrays, for research
+
+Guarantee (epsilon-LDP): for any two values v, w that somebody may have and any report r,
+P(r | v) <= e**epsilon * P(r | w). It needs no neighbours and no trusted party.
+
+Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deniable.local.client import Client as Client
+    from deniable.local.estimates import Aggregate as Aggregate
+    from deniable.local.estimates import Estimate as Estimate
+    from deniable.local.estimates import combine as combine
+    from deniable.local.parameters import Parameters as Parameters
+    from deniable.local.reports import Reports as Reports
+    from deniable.local.tables import Table as Table
+
+_NAMES: dict[str, str] = {
+    "Aggregate": "deniable.local.estimates",
+    "Client": "deniable.local.client",
+    "Estimate": "deniable.local.estimates",
+    "Parameters": "deniable.local.parameters",
+    "Reports": "deniable.local.reports",
+    "Table": "deniable.local.tables",
+    "combine": "deniable.local.estimates",
+}
+
+__all__ = [
+    "Aggregate",
+    "Client",
+    "Estimate",
+    "Parameters",
+    "Reports",
+    "Table",
+    "combine",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'deniable.local' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
