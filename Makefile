@@ -1,13 +1,14 @@
 # make demo   sets up and runs the main job      make check    lint, format, types, layers
 # make test   sets up and passes the tests       make faults   plants one-line faults; all must be caught
 # make bench  measures, prints tables            make docs     rewrites the generated pages
+# make audit  audits every claim that ships
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test check faults bench docs clean
+.PHONY: demo test check faults audit bench docs clean
 .DEFAULT_GOAL := demo
 
 demo: $(READY)-run
@@ -24,6 +25,9 @@ check: $(READY)-check
 
 faults: $(READY)-test
 	$(BIN)/python tests/faults/run.py
+
+audit: $(READY)-run
+	$(BIN)/deniable audit --all --trials 300
 
 bench: $(READY)-test
 	$(BIN)/python -m benchmarks.run

@@ -37,7 +37,7 @@ _ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.
 _OPTIONS = {"source": "FILE", "directory": "--out", "path": "--plan", "aggregate": "the question"}
 _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys over keys epsilon delta noise"
 _NAMED += " confidence purpose threads memory_limit ledger where derive"
-_NAMED += " risk queries times sensitivity neighbours"
+_NAMED += " risk queries times sensitivity neighbours trials batch seed subject"
 _SPELLINGS = (
     (r"types=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
     (r"group_by\(\.\.\., keys=\[\.\.\.\]\)", "--keys FILE"),
