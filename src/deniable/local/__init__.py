@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable.local.client import Client as Client
+    from deniable.local.distribution import Distribution as Distribution
     from deniable.local.estimates import Aggregate as Aggregate
     from deniable.local.estimates import Estimate as Estimate
     from deniable.local.estimates import combine as combine
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _NAMES: dict[str, str] = {
     "Aggregate": "deniable.local.estimates",
     "Client": "deniable.local.client",
+    "Distribution": "deniable.local.distribution",
     "Estimate": "deniable.local.estimates",
     "Parameters": "deniable.local.parameters",
     "Reports": "deniable.local.reports",
@@ -37,6 +39,7 @@ _NAMES: dict[str, str] = {
 __all__ = [
     "Aggregate",
     "Client",
+    "Distribution",
     "Estimate",
     "Parameters",
     "Reports",
