@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from deniable.query.aggregates import sum as sum  # noqa: A004
     from deniable.query.aggregates import units as units
     from deniable.query.aggregates import variance as variance
+    from deniable.query.review import load as load
     from deniable.query.review import review as review
     from deniable.query.survey import ROW as ROW
     from deniable.query.survey import protect as protect
@@ -60,6 +61,7 @@ _NAMES: dict[str, str] = {
     "advise": "deniable.advice",
     "calibrate": "deniable.accounting",
     "count": "deniable.query.aggregates",
+    "load": "deniable.query.review",
     "mean": "deniable.query.aggregates",
     "protect": "deniable.query.survey",
     "review": "deniable.query.review",
@@ -97,6 +99,7 @@ __all__ = [
     "events",
     "examples",
     "histogram",
+    "load",
     "local",
     "maximum",
     "mean",

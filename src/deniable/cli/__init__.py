@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import account, advise, audit, demo, ledger, plan, release, review
+from deniable.cli import account, advise, audit, demo, ledger, plan, release, review, show
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -25,6 +25,7 @@ _PLAN = "Show what a release would cost and how precise it would be."
 _AUDIT = "Check privacy claims by machine: yours, or all that ships."
 _ADVISE = "Say which model, delta, noise and threshold fit, and why."
 _REVIEW = "Check that a saved release is what it says it is."
+_SHOW = "Show a saved release again."
 _RELEASE = "Publish statistics about the people in a file."
 
 
@@ -42,6 +43,7 @@ def app() -> typer.Typer:
     commands.command(short_help="Release a survey that comes with the package, and attack it.")(demo.demo)
     commands.command(cls=Screen, short_help=_PLAN)(taking_options(plan.plan))
     commands.command(cls=Screen, short_help=_RELEASE)(taking_options(release.release))
+    commands.command(cls=Screen, short_help=_SHOW)(show.show)
     commands.command(cls=Screen, short_help=_REVIEW)(review.review)
     commands.add_typer(ledger.app, name="ledger")
     commands.command(cls=Screen, short_help=_AUDIT)(audit.audit)

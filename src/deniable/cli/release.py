@@ -61,20 +61,22 @@ def release(
         save_plan(made, plan)
     released = made.release(purpose=purpose, threads=threads, memory_limit=memory_limit)
     failure = None if out is None else save_release(released, out)
-    print(json_module.dumps(released.to_json(), indent=2) if json else fitting(_shown(released, out)))
+    print(json_module.dumps(released.to_json(), indent=2) if json else fitting(shown(released, _rest(out))))
     if failure is not None:
         raise failure
 
 
-def _shown(released: Release, out: str | None) -> str:
-    """Return the table, the promise in words, and where the rest is."""
+def shown(released: Release, rest: str) -> str:
+    """Return the table, the promise in words, and a last line."""
     from deniable.publish import statement
 
     promised = [words for heading, words in statement.paragraphs(released.facts) if heading in _PROMISE]
     promise = "\n".join(statement.wrapped(" ".join(sentences)) for sentences in promised)
-    rest = (
-        f"{out} has the table, the page and the statement."
-        if out
-        else "Add --out DIR for the page and the statement."
-    )
     return f"{str(released).rstrip()}\n\n{promise}\n\n{rest}"
+
+
+def _rest(out: str | None) -> str:
+    """Say where the rest is."""
+    if out:
+        return f"{out} has the table, the page and the statement."
+    return "Add --out DIR for the page and the statement."

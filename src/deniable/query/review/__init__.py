@@ -23,5 +23,6 @@ from __future__ import annotations
 
 from deniable.query.review.checks import review
 from deniable.query.review.findings import Finding, Review
+from deniable.query.review.loading import load
 
-__all__ = ["Finding", "Review", "review"]
+__all__ = ["Finding", "Review", "load", "review"]
