@@ -201,6 +201,12 @@ def _queries() -> Iterator[Subject]:
     middle = aggregates.quantile("spend", [0.5], bounds=(0, 10), max_rows=2)
     spread = aggregates.std("spend", bounds=(0, 10), max_rows=2)
     yield Asked("release: spread and median", pure, keyed.aggregate(spread=spread, middle=middle), "laplace")
+    ends = {
+        "least": aggregates.minimum("spend", bounds=(0, 10), max_rows=1),
+        "most": aggregates.maximum("spend", bounds=(0, 10), max_rows=1),
+        "bins": aggregates.histogram("spend", edges=[0, 5, 10], max_rows=1),
+    }
+    yield Asked("release: extremes and bins", pure, people.aggregate(**ends), "laplace")
     each = rows.aggregate(rows=aggregates.count(), spend=aggregates.sum("spend", bounds=(-5, 10)))
     yield Asked("release: rows for themselves", pure, each, "laplace")
 
