@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deniable.local.parameters import Parameters as Parameters
     from deniable.local.reports import Reports as Reports
     from deniable.local.tables import Table as Table
+    from deniable.local.vector import Vector as Vector
 
 _NAMES: dict[str, str] = {
     "Aggregate": "deniable.local.estimates",
@@ -33,6 +34,7 @@ _NAMES: dict[str, str] = {
     "Parameters": "deniable.local.parameters",
     "Reports": "deniable.local.reports",
     "Table": "deniable.local.tables",
+    "Vector": "deniable.local.vector",
     "combine": "deniable.local.estimates",
 }
 
@@ -44,6 +46,7 @@ __all__ = [
     "Parameters",
     "Reports",
     "Table",
+    "Vector",
     "combine",
 ]
 

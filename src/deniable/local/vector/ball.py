@@ -1,0 +1,119 @@
+"""PrivUnit for vectors of length at most 1: a direction near the vector's own, more often than not.
+
+The guarantee, and what each line of it rests on, is proved in `proposals`; the numbers are those of `caps`.
+A report is d codes of 16 bits: the kept direction on a grid. Decoded, it is divided by the cap's slope.
+
+Unbiased: E[decoded | v] = v, off by less than 1e-9 of its length in each coordinate: 1e-12 for the slope in
+floating point, 2 kappa / slope for proposals that are not exactly uniform, 2**-32 / slope for the dither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.bits import Bits
+from deniable.errors import ParameterError
+from deniable.local.vector.caps import Cap
+from deniable.local.vector.proposals import directions, lifted, step
+from deniable.local.vector.scheme import Reals
+
+_PIECE = 1 << 18
+_ZERO = 1 << 15
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """PrivUnit (on the sphere) or PrivUnitG (with a normal vector), as `Scheme` says."""
+
+    cap: Cap
+
+    dtype = np.uint16
+    table = None
+
+    @property
+    def name(self) -> str:
+        """Return "privunit" or "privunitg"."""
+        return "privunitg" if self.cap.gaussian else "privunit"
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """Return the cap and the odds outside it."""
+        return {"height": str(self.cap.height), "odds": str(self.cap.odds)}
+
+    @property
+    def width(self) -> int:
+        """One code for each coordinate."""
+        return self.cap.dimension
+
+    @property
+    def unit(self) -> float:
+        """One step of the grid, over the slope."""
+        return step(self.cap) / self.cap.slope
+
+    @property
+    def spread(self) -> float:
+        """The variance along the vector or across it, whichever is larger."""
+        return max(self.cap.square, self.cap.across) / self.cap.slope**2 + self.unit**2 / 4
+
+    @property
+    def largest(self) -> float:
+        """The squared length of what is decoded: its error for v = 0."""
+        cap = self.cap
+        return (cap.square + (cap.dimension - 1) * cap.across) / cap.slope**2 + self.width * self.unit**2 / 4
+
+    @property
+    def described(self) -> str:
+        """What a report is."""
+        return (
+            f"A report is a random direction in {self.cap.dimension:,} dimensions. One whose inner product "
+            f"with the vector's own is at least {self.cap.gamma:.4g} is kept whenever it is proposed, any "
+            f"other with probability {self.cap.outside:.4g}."
+        )
+
+    def payload(self, vectors: Reals, bits: Bits) -> NDArray[np.uint16]:
+        """Return the codes of one direction for each vector."""
+        parts = [
+            directions(lifted(vectors[start : start + _PIECE], bits), self.cap, bits)
+            for start in range(0, len(vectors), _PIECE)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self.width), np.uint16)
+
+    def decoded(self, payload: NDArray[Any]) -> Reals:
+        """Return an unbiased vector for each report."""
+        centred: Reals = payload.astype(np.float64)
+        centred -= _ZERO
+        centred *= self.unit
+        return centred
+
+    def totals(self, payload: NDArray[Any]) -> NDArray[np.int64]:
+        """Return count, sum and sum of squares of each coordinate."""
+        found = np.zeros((3, self.width), np.int64)
+        found[0] = len(payload)
+        room = max(1, _PIECE // self.width)
+        for start in range(0, len(payload), room):
+            part = payload[start : start + room].astype(np.int64) - _ZERO
+            found[1] += part.sum(axis=0)
+            found[2] += np.einsum("nd,nd->d", part, part)
+        return found
+
+    def variance_at(self, vector: Reals) -> Reals:
+        """Return the variance of each coordinate: more along the vector than across it."""
+        length = float(np.sqrt((vector**2).sum()))
+        along = (vector / length) ** 2 if length else np.full(self.width, 1 / self.width)
+        second = self.cap.across + along * (self.cap.square - self.cap.across)
+        variance: Reals = second / self.cap.slope**2 - vector**2
+        return variance
+
+    def probabilities(self, vector: Reals) -> Mapping[tuple[int, ...], Fraction]:  # noqa: ARG002
+        """Directions are too many to list.
+
+        Raises:  ParameterError: always.
+        """
+        fix = "Audit it with dn.audit.sampled."
+        raise ParameterError("mechanism", self.name, "has too many outputs to list", fix)
