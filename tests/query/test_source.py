@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from source_rows import read, written
 
+import deniable as dn
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import ParameterError, SourceError
 from deniable.query.source import resolve
@@ -340,3 +341,56 @@ def test_a_name_of_a_column_that_no_engine_takes_is_refused_when_it_is_protected
     if name == "c\0d":
         with pytest.raises(SourceError, match="holds a NUL"):
             protect(pa.table({"a": [1], name: [1]}), unit=ROW)
+
+
+COLUMNS = {"person": "text", "colour": "text", "age": "integer"}
+
+
+def test_a_plan_needs_names_and_types_alone_and_is_that_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("person,colour,age\np,red,30\n", "utf-8")
+    data = dn.protect(tmp_path / "a.csv", unit="person", types={"age": "integer"}, population=1000)
+    schema = dn.protect(COLUMNS, unit="person", population=1000)
+    plans = [
+        survey.where("age > 3")
+        .group_by("colour")
+        .aggregate(people=dn.units(), age=dn.mean("age", bounds=(0, 99), max_rows=1))
+        .plan(epsilon=1, delta="1e-6")
+        for survey in (data, schema)
+    ]
+    assert plans[0].events == plans[1].events
+    assert plans[0].guarantee == plans[1].guarantee
+    assert "a table that is not here" in str(plans[1])
+    with pytest.raises(SourceError, match="There are no rows of a table that is not here"):
+        plans[1].release()
+
+
+def test_a_row_that_is_taken_for_a_schema_is_not_shown() -> None:
+    with pytest.raises(ParameterError, match="is not a table that can be protected, got 'dict'") as caught:
+        resolve({"person": "Alice", "age": "integer"})
+    assert "Alice" not in str(caught.value)
+
+
+@pytest.mark.parametrize("columns", [{}, {"person": "decimal"}, {"a": "text", "A": "text"}, {1: "text"}])
+def test_a_schema_that_no_table_has_is_refused(columns: dict[str, str]) -> None:
+    with pytest.raises((ParameterError, SourceError)):
+        resolve(columns)
+
+
+def test_a_schema_neither_takes_types_nor_pays(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="types"):
+        resolve(COLUMNS, types={"age": "real"})
+    ledger = dn.Ledger.create(tmp_path / "a.ledger", epsilon=1, delta=0, unit="person")
+    with pytest.raises(ParameterError, match="pays for releases, and a schema has no data"):
+        dn.protect(COLUMNS, unit="person", ledger=ledger)
+
+
+def test_a_file_that_changed_before_the_release_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("person\np\n", "utf-8")
+    ledger = dn.Ledger.create(tmp_path / "a.ledger", epsilon=1, delta=0, unit="person")
+    plan = dn.protect(path, unit="person", ledger=ledger).aggregate(n=dn.units()).plan(epsilon=1)
+    path.write_text("person\np\nq\n", "utf-8")
+    with pytest.raises(SourceError, match="changed"):
+        plan.release()
+    assert ledger.spent.epsilon == 0
+    assert len(ledger.events()) == 0

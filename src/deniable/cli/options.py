@@ -19,7 +19,7 @@ Flag = Annotated[bool, typer.Option()]
 class Options:
     """What to publish of which file at what price, in the words of the command line."""
 
-    data: Annotated[str, typer.Argument(metavar="FILE")]
+    data: Annotated[str | None, typer.Argument(metavar="FILE")] = None
     unit: Text = None
     per_row: Flag = False
     population: Number = None
@@ -42,6 +42,9 @@ class Options:
     std: Many = None
     quantile: Many = None
     median: Many = None
+    minimum: Many = None
+    maximum: Many = None
+    histogram: Many = None
     max_rows: Number = None
     epsilon: Text = None
     delta: Annotated[str, typer.Option()] = "0"

@@ -10,6 +10,7 @@ import typer
 from deniable.cli.options import Options
 from deniable.cli.saving import save_plan
 from deniable.cli.screens import fitting
+from deniable.errors import ParameterError
 
 
 def plan(
@@ -19,10 +20,10 @@ def plan(
 ) -> None:
     """Show what a release would cost and how precise it would be; no row is read.
 
-    Usage: deniable plan FILE --unit COLUMN --epsilon NUMBER [OPTION]...
+    Usage: deniable plan [FILE] --unit COLUMN --epsilon NUMBER [OPTION]...
 
-    It takes the options of `deniable release` that say what is asked, and prints
-    the price, the noise, the error of each column and the threshold for groups.
+    It prints the price, the noise, the error of each column and the threshold.
+    Without FILE, the columns are those that --types names: no data are needed.
 
     Who      --unit COLUMN | --per-row; --population N
     Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
@@ -31,8 +32,9 @@ def plan(
              --keys FILE; --selection auto|threshold|sips|truncated-geometric;
              --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
-             --mean, --variance, --std, --median as --sum;
-             --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q; --max-rows N
+             --mean --variance --std --median --minimum --maximum: as --sum;
+             --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;
+             --max-rows N
     Price    --epsilon NUMBER; --delta NUMBER; --noise auto|laplace|gaussian;
              --confidence P; --no-coverage; --allow-large-delta
     Result   --json; --plan FILE: write the plan there, as JSON
@@ -43,6 +45,9 @@ def plan(
     """
     from deniable.cli.question import planned
 
+    if options.data is None and not options.types:
+        fix = "Name it, or name columns: --types person=text. See deniable plan --help."
+        raise ParameterError("FILE", None, "is missing", fix)
     made = planned(options)
     if plan is not None:
         save_plan(made, plan)

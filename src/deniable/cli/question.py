@@ -57,11 +57,12 @@ def _survey(options: Options, ledger: str | None) -> Survey:
     if options.unit is not None and options.per_row:
         raise ParameterError("--unit", options.unit, "contradicts --per-row", "Leave one of them out.")
     delimiter = options.delimiter
+    types = _pairs("--types", options.types, "age=integer", last=True)
     survey = protect(
-        options.data,
+        types if options.data is None else options.data,
         unit=ROW if options.unit is None else options.unit,
         population=options.population,
-        types=_pairs("--types", options.types, "age=integer", last=True),
+        types=None if options.data is None else types,
         delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
         ledger=None if ledger is None else Ledger.open(ledger),
     )
@@ -143,7 +144,7 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         with speaking_of(f"--count {words}".rstrip()):
             counted = aggregates.count(column or None, max_rows=rows)
         yield "--count", name or (f"{column}_count" if column else "count"), counted
-    for kind in ("sum", "mean", "variance", "std", "median"):
+    for kind in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
         make = getattr(aggregates, kind)
         for words in getattr(options, kind) or ():
             name, column, bounds = _bounded(f"--{kind}", words, schema)
@@ -154,6 +155,11 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         with speaking_of(f"--quantile {words}"):
             found = aggregates.quantile(column, shares, bounds=bounds, max_rows=rows)
         yield "--quantile", name or f"{column}_quantile", found
+    for words in options.histogram or ():
+        name, column, edges = _edged(words, schema)
+        with speaking_of(f"--histogram {words}"):
+            binned = aggregates.histogram(column, edges=edges, max_rows=rows)
+        yield "--histogram", name or f"{column}_histogram", binned
 
 
 def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str]]:
@@ -173,6 +179,15 @@ def _shared(words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str
         fix = "Write --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q, for example --quantile spend:0:100:0.25,0.5."
         raise ParameterError("--quantile", words, "needs a column, two bounds and shares", fix)
     return *_bounded("--quantile", bounded, schema), shares.split(",")
+
+
+def _edged(words: str, schema: Schema) -> tuple[str | None, str, list[str]]:
+    """Split [NAME=]COLUMN:EDGE,EDGE,... from the right."""
+    head, sign, edges = words.rpartition(":")
+    if not sign or not head:
+        fix = "Write --histogram [NAME=]COLUMN:EDGE,EDGE,..., for example --histogram age:0,18,65,120."
+        raise ParameterError("--histogram", words, "needs a column and the edges of its bins", fix)
+    return *_named(head, schema), edges.split(",")
 
 
 def _named(words: str, schema: Schema) -> tuple[str | None, str]:

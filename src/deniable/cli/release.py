@@ -10,6 +10,7 @@ import typer
 from deniable.cli.options import Options
 from deniable.cli.saving import check_out, save_plan, save_release
 from deniable.cli.screens import fitting
+from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
     from deniable.query.release import Release
@@ -39,8 +40,9 @@ def release(
              that count in full (1); --over weight|drop: what becomes of more;
              --max-keys N; --keys FILE: just these; --selection RULE; --share P
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
-             --mean, --variance, --std, --median as --sum;
-             --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q; --max-rows N in a group
+             --mean --variance --std --median --minimum --maximum: as --sum;
+             --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;
+             --max-rows N: rows of a unit in a group
     Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
              --confidence P (0.95); --no-coverage; --allow-large-delta;
              --ledger LEDGER: paid there before anything is read
@@ -54,6 +56,8 @@ def release(
     """
     from deniable.cli.question import planned
 
+    if options.data is None:
+        raise ParameterError("FILE", None, "is missing", "See deniable release --help.")
     if out is not None:
         check_out(out)
     made = planned(options, ledger)

@@ -71,13 +71,14 @@ def carried_out(
     """Return the release of the plan: the data are read once, after everything that can be checked was.
 
     Raises:  ParameterError: an argument is wrong. BudgetError: the ledger has less left. EngineError: the
-             engine failed; why is private. SourceError: a file changed meanwhile. NoiseError: a draw left 64
-             bits (less than once in e**63).
+             engine failed; why is private. SourceError: a file changed meanwhile (nothing is paid if it had
+             changed before), or there are no data. NoiseError: a draw left 64 bits (less than once in e**63).
     """
     from deniable.engines.duckdb import DuckDB
 
     _check_purpose(purpose)
     _check_bits(bits)
+    _check_data(plan)
     source = SystemBits() if bits is None else bits
     with DuckDB(memory_limit=memory_limit, threads=threads) as engine, paid(plan, purpose) as ledger:
         table, histogram = unseen(partial(_read, plan, engine, source))
@@ -157,6 +158,11 @@ def _shown(sealed: Sealed, one: Round, bits: Bits) -> Integers:
 def _names(plan: Plan) -> tuple[str, ...]:
     groups = plan.query.groups
     return () if groups is None else tuple(column.name for column in groups.columns)
+
+
+def _check_data(plan: Plan) -> None:
+    """Refuse before anything is paid: data that are not here, or a file that has changed already."""
+    plan.query.survey.source.check_unchanged()
 
 
 def _check_purpose(purpose: object) -> None:

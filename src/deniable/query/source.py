@@ -3,6 +3,7 @@
 In this order: a path or glob (CSV, JSON lines, Parquet); a DuckDB relation; a Spark frame (refused so
 far); pandas; Polars; a PyArrow table; anything else that gives an Arrow stream. Spark frames come before
 Arrow streams because they are both, and as a stream they would quietly be pulled into this process.
+A mapping of names to types is a schema whose data are elsewhere: it can be planned with.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _ACCEPTED = (
     "Give the path of a CSV, JSON lines or Parquet file, a pandas or Polars frame, "
-    "a PyArrow table or a DuckDB relation."
+    "a PyArrow table or a DuckDB relation; or, to plan without data, names and types: {'age': 'integer'}."
 )
 
 
@@ -66,6 +67,10 @@ def resolve(data: object, *, types: Mapping[str, str] | None = None, delimiter: 
     wanted = declared(types)
     if isinstance(data, (str, os.PathLike)):
         return _from_path(data, wanted, delimiter)
+    if isinstance(data, Mapping) and _is_schema(data):
+        from deniable.query.sources.absent import from_schema
+
+        return from_schema(declared(data), wanted)
     if delimiter is not None:
         raise _no_delimiter(delimiter)
     return _from_object(data, wanted)
@@ -125,6 +130,11 @@ def _is(data: object, module: str, name: str) -> bool:
     """Return whether `data` is of this class, without importing its module: an object has done so."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(data, kind)
+
+
+def _is_schema(data: Mapping[Any, Any]) -> bool:
+    """Return whether names are mapped to types. All else may hold somebody's values: no error shows it."""
+    return all(isinstance(kind, str) and kind.strip().casefold() in tuple(Type) for kind in data.values())
 
 
 def _no_delimiter(delimiter: object) -> ParameterError:

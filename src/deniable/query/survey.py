@@ -211,7 +211,8 @@ def protect(
 ) -> Survey:
     """Return the table as a survey whose every release protects all rows of one unit together.
 
-    Args:    source: a file, a glob, a data frame, an Arrow table or a DuckDB relation.
+    Args:    source: a file, a glob, a data frame, an Arrow table or a DuckDB relation; or the names and types
+             of columns, {"person": "text", "age": "integer"}, to plan without data.
              unit: the column that says whose a row is, or `dn.ROW` if each row stands for itself.
              population: how many units there may be at most, as you state it; never read from the data.
              types: columns to declare, {"age": "integer"}; CSV and JSON lines are text otherwise.
@@ -230,6 +231,9 @@ def protect(
     column = None if isinstance(unit, Row) else _unit(resolved.schema, unit)
     if ledger is not None:
         _check_ledger(ledger)
+        if isinstance(source, Mapping):
+            fix = "Leave it out: planning costs nothing."
+            raise ParameterError("ledger", ledger.label, "pays for releases, and a schema has no data", fix)
         ledger.bind(data=resolved.label, unit=column or "row", neighbours=Neighbours.ADD_OR_REMOVE.value)
     return Survey(resolved, resolved.schema, column, people, ledger=ledger)
 

@@ -8,7 +8,7 @@ statement) is not read but made again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -34,31 +34,16 @@ from deniable.query.release import Release
 from deniable.query.review.fields import Fields, Unreadable
 from deniable.query.review.selected import found
 from deniable.query.schema import Column, Schema, Type
+from deniable.query.sources.absent import Absent
 from deniable.query.survey import Step, Survey
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deniable.engines.duckdb import DuckDB
 
 _MOST_GROUPS = 1 << 20
 _MOST_DECLARED = 10_000_000
 _BELOW_1 = 1 - Fraction(1, 1 << 80)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """What a release says of its data: nothing can be read from it."""
-
-    label: str
-    schema: Schema
-    assumed: tuple[str, ...]
-
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
-        raise NotImplementedError("a saved release has no rows")
-
-    def check_unchanged(self) -> None:
-        raise NotImplementedError("a saved release has no files")
 
 
 def check_versions(record: Fields) -> None:
@@ -137,7 +122,7 @@ def _plan(record: Fields) -> Plan:
 def _query(fields: Fields) -> Query:
     types = fields.inside("types")
     schema = Schema(tuple(Column(name, Type(types.choice(name, *Type))) for name in types.values))
-    source = _Source(fields.text("source"), schema, fields.texts("assumed"))
+    source = Absent(fields.text("source"), schema, fields.texts("assumed"))
     unit = fields.text("unit")
     fields.choice("neighbours", Neighbours.ADD_OR_REMOVE.value)
     people = fields.whole_or_none("population", at_most=1 << 40)
