@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deniable import errors as errors
     from deniable import events as events
     from deniable import examples as examples
+    from deniable import learn as learn
     from deniable import local as local
     from deniable.accounting import account as account
     from deniable.accounting import calibrate as calibrate
@@ -76,7 +77,7 @@ _NAMES: dict[str, str] = {
     "units": "deniable.query.aggregates",
     "variance": "deniable.query.aggregates",
 }
-_MODULES = ("accounting", "audit", "errors", "events", "examples", "local")
+_MODULES = ("accounting", "audit", "errors", "events", "examples", "learn", "local")
 
 __all__ = [
     "ROW",
@@ -99,6 +100,7 @@ __all__ = [
     "events",
     "examples",
     "histogram",
+    "learn",
     "load",
     "local",
     "maximum",

@@ -1,0 +1,103 @@
+"""The encoder: declared domains, and one public rule for everything that is not in them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import deniable as dn
+from deniable.errors import ParameterError
+
+SMALL = {"age": (0, 100), "colour": ["red", "green", "blue"], "kids": [0, 1]}
+
+
+class Hostile(str):
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+class HostileInt(int):
+    def __float__(self) -> float:
+        raise RuntimeError
+
+
+def encoder() -> Any:
+    return dn.learn.Encoder(SMALL)  # type: ignore[arg-type]
+
+
+def test_values_of_the_domain() -> None:
+    coded = encoder()
+    assert coded.dimension == 4
+    assert list(coded.encode({"age": 0, "colour": "red", "kids": 0})) == [-1, 1, 0, 1]
+    assert list(coded.encode({"age": 100, "colour": "green", "kids": 1})) == [1, 0, 1, 0]
+    assert list(coded.encode({"age": 75, "colour": "blue", "kids": 1})) == [0.5, 0, 0, 0]
+    assert list(coded.get_feature_names_out()) == ["age", "colour=red", "colour=green", "kids=0"]
+
+
+@pytest.mark.parametrize("value", [101, 1e308, float("inf"), Decimal(1000), Fraction(1000, 3), 10**400])
+def test_numbers_beyond_the_bounds_are_the_nearer_end(value: object) -> None:
+    assert encoder().encode({"age": value})[0] == 1
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "37", True, [1], object(), {}, Decimal("nan"), pd.NA])
+def test_what_is_no_number_is_the_middle(value: object) -> None:
+    assert encoder().encode({"age": value})[0] == 0
+
+
+@pytest.mark.parametrize(
+    "value", [None, "purple", "RED", 3, ["red"], {"red"}, float("nan"), Hostile("red"), b"red", object()]
+)
+def test_a_value_that_is_not_declared_is_never_quietly_another(value: object) -> None:
+    assert list(encoder().encode({"colour": value})[1:3]) == pytest.approx([1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", HostileInt(1), 2**70])
+def test_only_a_whole_number_is_a_whole_number(value: object) -> None:
+    assert encoder().encode({"kids": value})[3] == 0.5
+
+
+@pytest.mark.parametrize("record", [None, 3, "age", [("age", 3)], {}, {3: 4}, object(), {"Age": 3}])
+def test_no_record_is_a_record_in_which_all_is_missing(record: object) -> None:
+    assert list(encoder().encode(record)) == pytest.approx([0, 1 / 3, 1 / 3, 1 / 2])
+
+
+def test_tables_are_coded_row_by_row() -> None:
+    table: dict[str, list[Any]] = {
+        "age": [0, None, 200],
+        "colour": ["blue", "red", "grey"],
+        "kids": [1, 0, None],
+        "more": [1, 2, 3],
+    }
+    coded = encoder()
+    rows = [{name: list(values)[row] for name, values in table.items()} for row in range(3)]
+    expected = np.array([coded.encode(row) for row in rows])
+    assert coded.fit(table).transform(table) == pytest.approx(expected)
+    assert coded.transform(pd.DataFrame(table, dtype=object)) == pytest.approx(expected)
+    assert coded.transform(pd.DataFrame(table))[:, :3] == pytest.approx(expected[:, :3])
+
+
+def test_tables_without_a_declared_column_are_refused() -> None:
+    with pytest.raises(ParameterError, match="lacks columns"):
+        encoder().transform({"age": [1]})
+    with pytest.raises(ParameterError, match="different lengths"):
+        encoder().transform({"age": [1], "colour": ["red", "red"], "kids": [1]})
+
+
+@pytest.mark.parametrize(
+    "domain", [(1, 1), (2, 1), (1, 2, 3), ["one"], ["a", "a"], ["a", None], [1.5, 2.5], "ab", {"a", "b"}, 3]
+)
+def test_domains_that_are_none_are_refused(domain: object) -> None:
+    with pytest.raises(ParameterError):
+        dn.learn.Encoder({"x": domain})  # type: ignore[dict-item]
+    with pytest.raises(ParameterError, match="must not be empty"):
+        dn.learn.Encoder({})
