@@ -92,7 +92,9 @@ class _Number:
         return np.zeros(1) if read is None else self._scaled(np.array([read]))
 
     def many(self, values: Sequence[object]) -> Floats:
-        return np.concatenate([self.one(value) for value in values]).reshape(-1, 1)
+        read = [number(value) for value in values]
+        known = np.array([np.nan if value is None else value for value in read])
+        return np.where(np.isnan(known), 0.0, self._scaled(known)).reshape(-1, 1)
 
     def labels(self, name: str) -> list[str]:
         return [name]
@@ -109,16 +111,17 @@ class _Category:
     def __init__(self, values: Sequence[object]) -> None:
         self.values = tuple(values)
         self.width = len(values) - 1
-        coded = np.vstack([np.eye(self.width), np.zeros(self.width)])
-        self._rows: dict[object, Floats] = {value: coded[place] for place, value in enumerate(values)}
-        self._other = np.full(self.width, 1 / len(values))
+        other = np.full(self.width, 1 / len(values))
+        self._coded = np.vstack([np.eye(self.width), np.zeros(self.width), other])
+        self._places = {value: place for place, value in enumerate(self.values)}
 
     def one(self, value: object) -> Floats:
-        found: Floats = self._rows.get(_plain(value), self._other)
-        return found
+        return self.many([value])[0]
 
     def many(self, values: Sequence[object]) -> Floats:
-        return np.array([self.one(value) for value in values]).reshape(-1, self.width)
+        other = len(self.values)
+        coded: Floats = self._coded[[self._places.get(_plain(value), other) for value in values]]
+        return coded
 
     def labels(self, name: str) -> list[str]:
         return [f"{name}={value}" for value in self.values[:-1]]
