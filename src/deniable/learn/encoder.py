@@ -116,7 +116,8 @@ class _Category:
         self._places = {value: place for place, value in enumerate(self.values)}
 
     def one(self, value: object) -> Floats:
-        return self.many([value])[0]
+        row: Floats = self.many([value])[0]
+        return row
 
     def many(self, values: Sequence[object]) -> Floats:
         other = len(self.values)
