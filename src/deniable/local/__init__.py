@@ -16,11 +16,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from deniable.local import telemetry as telemetry
     from deniable.local.client import Client as Client
     from deniable.local.distribution import Distribution as Distribution
     from deniable.local.estimates import Aggregate as Aggregate
     from deniable.local.estimates import Estimate as Estimate
     from deniable.local.estimates import combine as combine
+    from deniable.local.heavy.protocol import HeavyHitters as HeavyHitters
+    from deniable.local.keyvalue.protocol import KeyValue as KeyValue
+    from deniable.local.mean import Limit as Limit
+    from deniable.local.mean import Mean as Mean
+    from deniable.local.mean import limit as limit
     from deniable.local.parameters import Parameters as Parameters
     from deniable.local.reports import Reports as Reports
     from deniable.local.tables import Table as Table
@@ -31,27 +37,41 @@ _NAMES: dict[str, str] = {
     "Client": "deniable.local.client",
     "Distribution": "deniable.local.distribution",
     "Estimate": "deniable.local.estimates",
+    "HeavyHitters": "deniable.local.heavy.protocol",
+    "KeyValue": "deniable.local.keyvalue.protocol",
+    "Limit": "deniable.local.mean",
+    "Mean": "deniable.local.mean",
     "Parameters": "deniable.local.parameters",
     "Reports": "deniable.local.reports",
     "Table": "deniable.local.tables",
     "Vector": "deniable.local.vector",
     "combine": "deniable.local.estimates",
+    "limit": "deniable.local.mean",
 }
+_MODULES = ("telemetry",)
 
 __all__ = [
     "Aggregate",
     "Client",
     "Distribution",
     "Estimate",
+    "HeavyHitters",
+    "KeyValue",
+    "Limit",
+    "Mean",
     "Parameters",
     "Reports",
     "Table",
     "Vector",
     "combine",
+    "limit",
+    "telemetry",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return import_module(f"deniable.local.{name}")
     if name in _NAMES:
         return getattr(import_module(_NAMES[name]), name)
     raise AttributeError(f"module 'deniable.local' has no attribute {name!r}")

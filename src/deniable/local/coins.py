@@ -4,6 +4,7 @@
 |------------|--------------------------------------------------------------------------------------------|
 | most       | a rational R <= e**epsilon, and at most e**40: what probabilities may differ by            |
 | truth      | the largest K with K <= R * (2**32 - K): a bit is told as it is with probability K / 2**32  |
+| hold       | nothing; raises unless a ratio of probabilities is proved to keep epsilon                  |
 | places     | the place of each number of an array on a scale; refuses what is no number in the bounds   |
 | place      | the same for any object, on a device: it never raises                                      |
 | spread     | one of the two whole numbers beside each place, at random, right on average                |
@@ -27,6 +28,7 @@ from deniable.local.client import number
 
 ONE = 1 << 32
 _LARGEST = Fraction(40)
+_FURTHEST = Fraction(400)
 
 
 def most(epsilon: Fraction) -> Fraction:
@@ -44,6 +46,17 @@ def truth(ratio: Fraction, argument: str = "epsilon") -> int:
     if not keep > ONE // 2:
         raise ParameterError(argument, None, "is too small to learn anything", "Give at least 1e-6.")
     return keep
+
+
+def hold(ratio: Fraction, epsilon: Fraction) -> None:
+    """Raise unless it is proved that probabilities which differ `ratio`-fold keep epsilon.
+
+    Raises:  ParameterError.
+    """
+    if not ratio <= exponential(min(epsilon, _FURTHEST))[0]:
+        raise ParameterError(
+            "epsilon", str(epsilon), "is not kept by the odds", "This is a fault; report it."
+        )
 
 
 def bounded(bounds: object) -> tuple[Fraction, Fraction]:

@@ -40,7 +40,7 @@ def normal(confidence: Fraction) -> float:
     return NormalDist().inv_cdf((1 + float(min(confidence, 1 - Fraction(1, 10**15)))) / 2)
 
 
-def statement(guarantee: PureDP, *sentences: str) -> str:
-    """Return the words of one report: what it is, what it promises, that each costs again."""
-    said = (*sentences, *promise(guarantee, local=True), "Each report costs this again.")
+def statement(guarantee: PureDP, *sentences: str, again: bool = True) -> str:
+    """Return the words of one report: what it is, what it promises, that each costs again (if it does)."""
+    said = (*sentences, *promise(guarantee, local=True), *["Each report costs this again."] * again)
     return wrapped(" ".join(said)) + "\n"

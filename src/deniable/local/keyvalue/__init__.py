@@ -1,0 +1,1 @@
+"""Keys with a number each, from people who trust nobody. See `protocol`."""

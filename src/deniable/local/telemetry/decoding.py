@@ -1,0 +1,156 @@
+"""RAPPOR's other half: from bits of many reports to shares of candidates, by one linear regression.
+
+Let X[(c, i), s] = 1 if candidate s sets bit i in cohort c. One more column, the average density of a
+filter, stands for texts that are no candidate. With C cohorts and n reports, of which N_c in cohort c and
+b_ci of those with bit i, let y_ci = (C / n) (b_ci - p* N_c) / (q* - p*).
+
+1. A person with text v adds (C / n) X[(c, i), v] to y_ci on average over reports of cohort c, and is in
+   cohort c with probability 1/C: so E[y] = X share, if all texts are candidates. This is exact.
+2. share = A y with A = (X^T X)^-1 X^T is therefore unbiased: A X is the identity, and A is public.
+3. Its variance has two parts. Coins: y_ci has (C/n)^2 N_c r (1 - r) / (q* - p*)^2 at most, r the rate of
+   ones. Cohorts: a person with text v adds C/n sum_i A[s, (c, i)] X[(c, i), v], which varies with c around
+   1/n or 0; for texts that are no candidate, bits set at random with the average density are taken.
+4. A candidate is *found* if its share is above 0 at level (1 - confidence) / candidates, one-sided
+   (Bonferroni): so all candidates that are found are truly there together, with probability `confidence`.
+
+What is not covered: a text that many have and nobody named sets bits like the candidates that share them.
+The share of such texts, all together, is `other`.
+Source: the model is that of Erlingsson, Pihur, Korolova 2014, section 4; they select with the lasso first,
+whose errors have no closed form. Least squares on all candidates need none, where cohorts * bits exceed
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import ParameterError
+from deniable.exact import Number
+from deniable.local.estimates import Aggregate, Estimate, confident
+from deniable.local.payloads import normal
+from deniable.local.telemetry import texts
+
+if TYPE_CHECKING:
+    from deniable.local.telemetry.rappor import RAPPOR
+
+Floats = NDArray[np.float64]
+_MOST = 2000
+_NAMED = "Shares are unbiased if every text is a candidate or rare; about {share:.1%} hold another text."
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Decoded(Estimate):
+    """The share of each candidate, `(candidates,)`, and of all other texts together.
+
+    found: which candidates are certainly there, all together at `confidence`.
+    """
+
+    candidates: tuple[str, ...]
+    found: NDArray[np.bool_]
+    other: Estimate
+
+    def __str__(self) -> str:
+        order = np.argsort(-np.asarray(self.value))
+        lines = [f"{int(self.found.sum())} of {len(self.candidates)} candidates found in {self.n:,} reports"]
+        low, high = np.asarray(self.low), np.asarray(self.high)
+        for place in order[self.found[order]]:
+            share = np.asarray(self.value)[place]
+            name = self.candidates[place][:40]
+            lines.append(f"  {name:<40} {share:7.2%}  {low[place]:7.2%} to {high[place]:7.2%}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Regression:
+    """The public part: X as `(cohorts, bits, candidates + 1)`, A as `(candidates + 1, cohorts, bits)`."""
+
+    protocol: RAPPOR
+    design: Floats
+    solution: Floats
+
+    @classmethod
+    def of(cls, protocol: RAPPOR, candidates: Sequence[str]) -> Regression:
+        """Return X and A (step 2).
+
+        Raises:  ParameterError: candidates are too many, twice the same, or not told apart by their bits.
+        """
+        told = texts.listed(candidates)
+        most = min(_MOST, protocol.cohorts * protocol.bits // 2)
+        if not 1 <= len(told) <= most or len(set(told)) != len(told):
+            fix = "More cohorts or bits allow more candidates, up to 2,000."
+            raise ParameterError("candidates", len(told), f"must be 1 to {most:,} different texts", fix)
+        named = texts.design(told, protocol.cohorts, protocol.hashes, protocol.bits)
+        density = 1 - (1 - 1 / protocol.bits) ** protocol.hashes
+        whole = np.concatenate([named, np.full((*named.shape[:2], 1), density)], axis=2)
+        flat = whole.reshape(-1, whole.shape[2])
+        gram = flat.T @ flat
+        if np.linalg.cond(gram) > 1e10:
+            fix = "Take more cohorts: then two texts rarely share all their bits."
+            raise ParameterError("candidates", len(told), "cannot be told apart by their bits", fix)
+        solution = np.linalg.solve(gram, flat.T)
+        return cls(protocol, whole, solution.reshape(-1, *whole.shape[:2]))
+
+    def worst(self) -> Floats:
+        """Return the largest variance that coins can give to each candidate, times n."""
+        p, q = (float(rate) for rate in self.protocol.rates)
+        return np.asarray(
+            self.protocol.cohorts * (self.solution[:-1] ** 2).sum(axis=(1, 2)) / (4 * (q - p) ** 2)
+        )
+
+    def shares(self, aggregate: Aggregate) -> tuple[Floats, Floats]:
+        """Return the shares and their variances, the one of other texts last (steps 2 and 3)."""
+        p, q = (float(rate) for rate in self.protocol.rates)
+        many = aggregate.totals[:, -1:].astype(np.float64)
+        scale = self.protocol.cohorts / aggregate.n / (q - p)
+        excess = aggregate.totals[:, :-1] - p * many
+        value = scale * np.einsum("sci,ci->s", self.solution, excess)
+        ones = np.clip(excess / (q - p), 0, many)
+        coins = many * p * (1 - p) + ones * (q * (1 - q) - p * (1 - p))
+        variance = scale**2 * np.einsum("sci,ci->s", self.solution**2, coins)
+        return value, variance + self._by_cohort(np.maximum(value, 0)) / aggregate.n
+
+    def _by_cohort(self, shares: Floats) -> Floats:
+        """Return the variance of one person's part over cohorts, for people with these shares (step 3)."""
+        cohorts = self.protocol.cohorts
+        square = np.zeros((len(shares), len(shares)))
+        for cohort in range(cohorts):
+            square += (cohorts * self.solution[:, cohort, :] @ self.design[cohort]) ** 2 / cohorts
+        density = float(self.design[0, 0, -1])
+        spread = cohorts * (self.solution**2).sum(axis=(1, 2)) * density * (1 - density)
+        return np.asarray(np.maximum(square - np.eye(len(shares)), 0) @ shares + spread * shares[-1])
+
+
+def decode(protocol: RAPPOR, aggregate: Aggregate, candidates: Sequence[str], confidence: Number) -> Decoded:
+    """Return the shares of the candidates (steps 1 to 4)."""
+    sure = confident(confidence)
+    if aggregate.n < 1:
+        raise ParameterError("reports", aggregate, "are none", "Collect at least one.")
+    value, variance = Regression.of(protocol, candidates).shares(aggregate)
+    error = np.sqrt(variance)
+    reach = normal(sure) * error
+    single = normal(1 - 2 * (1 - sure) / len(candidates))
+    notes = (_NAMED.format(share=max(float(value[-1]), 0.0)),)
+    other = _estimate(value[-1:], error[-1:], reach[-1:], aggregate.n, sure)
+    return Decoded(
+        value[:-1],
+        error[:-1],
+        (value - reach)[:-1],
+        (value + reach)[:-1],
+        aggregate.n,
+        sure,
+        notes,
+        candidates=tuple(str(one) for one in candidates),
+        found=np.asarray(value[:-1] > single * error[:-1]),
+        other=other,
+    )
+
+
+def _estimate(value: Floats, error: Floats, reach: Floats, n: int, sure: Fraction) -> Estimate:
+    middle, half = float(value[0]), float(reach[0])
+    return Estimate(middle, float(error[0]), middle - half, middle + half, n, sure)

@@ -1,0 +1,239 @@
+"""Keys with numbers: published odds and variances, rounds that add up, intervals that hold."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from deniable import accounting, events
+from deniable.bits import SeededBits
+from deniable.brackets import exponential
+from deniable.errors import ParameterError, ReportError
+from deniable.local import KeyValue
+from deniable.local.keyvalue.pairs import Pairs
+from deniable.local.keyvalue.ratio import quotient
+from deniable.local.keyvalue.rounds import Lying
+from deniable.local.keyvalue.schemes import Direct, Unary
+
+ALPHA = 1e-9
+KEYS = ["red", "blue", "green"]
+
+
+def seeded(seed: int) -> SeededBits:
+    return SeededBits(seed, insecure=True)
+
+
+def population(
+    n: int, seed: int
+) -> tuple[list[dict[str, float]], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """People who hold up to three keys, with the true shares and means."""
+    rng = np.random.default_rng(seed)
+    shares, means = np.array([0.5, 0.2, 0.05]), np.array([0.6, -0.4, 0.0])
+    holds = rng.random((n, 3)) < shares
+    numbers = np.clip(means + rng.normal(0, 0.2, (n, 3)), -1, 1)
+    people = [
+        {key: float(number) for key, number, held in zip(KEYS, row, own, strict=True) if held}
+        for row, own in zip(numbers, holds, strict=True)
+    ]
+    return people, holds.mean(axis=0), np.array([numbers[holds[:, k], k].mean() for k in range(3)])
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1, 3])
+def test_unary_odds_are_the_published_optimum(epsilon: float) -> None:
+    """Gu et al. 2020: a = 1/2, b = 2/(e**eps + 3), p = e**eps/(e**eps + 1)."""
+    scheme, e = KeyValue(epsilon=epsilon, keys=KEYS, mechanism="pckv-ue").scheme, math.exp(epsilon)
+    assert isinstance(scheme, Unary)
+    assert scheme.alpha / 2**31 == pytest.approx(e / (e + 1), abs=1e-8)
+    assert 2 * scheme.beta / 2**32 == pytest.approx(2 / (e + 3), abs=1e-8)
+
+
+@pytest.mark.parametrize("padding", [1, 3, 10])
+def test_direct_odds_are_the_published_optimum(padding: int) -> None:
+    """Gu et al. 2020, L = l (e**eps - 1): a = (L + 2)/(L + 2d), p = (L + 1)/(L + 2), b = 2/(L + 2d)."""
+    scheme = KeyValue(epsilon=1, keys=KEYS, padding=padding).scheme
+    assert isinstance(scheme, Direct)
+    lifted, width = padding * (math.e - 1), 3 + padding
+    a, p = (lifted + 2) / (lifted + 2 * width), (lifted + 1) / (lifted + 2)
+    assert scheme.own / 2**32 == pytest.approx(a * p, rel=1e-6)
+    assert scheme.other / 2**32 == pytest.approx(a * (1 - p), rel=1e-6)
+    assert 2 * scheme.other / 2**32 == pytest.approx(2 / (lifted + 2 * width), rel=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue"])
+@pytest.mark.parametrize("epsilon", [0.3, 1, 2])
+def test_padding_and_sampling_keeps_epsilon_for_people_with_many_keys(mechanism: str, epsilon: float) -> None:
+    protocol = KeyValue(epsilon=epsilon, keys=["a", "b"], mechanism=mechanism, padding=2)
+    sets: list[dict[str, float]] = [{}]
+    sets += [{key: value} for key in "ab" for value in (-1.0, -0.5, 1.0)]
+    sets += [{"a": first, "b": second} for first in (-1.0, 1.0) for second in (-1.0, 0.3, 1.0)]
+    laws = [protocol.probabilities(one) for one in sets]
+    largest = max(a[report] / b[report] for a, b in permutations(laws, 2) for report in a)
+    assert largest <= exponential(Fraction(str(epsilon)))[0]
+    if mechanism == "pckv-grr":
+        assert float(largest) == pytest.approx(math.exp(epsilon), rel=1e-5), "sampling pays for smaller lies"
+
+
+def test_one_round_of_privkvm_has_the_published_odds() -> None:
+    """Half of epsilon for the key, half for the sign; rounds share epsilon."""
+    protocol = KeyValue(epsilon=6, keys=["a", "b"], mechanism="privkvm", rounds=3)
+    law = protocol.probabilities({"a": 1.0})
+    told = math.e / (1 + math.e)
+    assert float(2 * law[1]) == pytest.approx(told * told, abs=1e-8)
+    assert float(2 * law[2]) == pytest.approx(told * (1 - told), abs=1e-8)
+    assert float(2 * law[0]) == pytest.approx(1 - told, abs=1e-8)
+    assert float(2 * law[4]) == pytest.approx(told, abs=1e-8)
+    assert float(2 * law[5]) == pytest.approx((1 - told) / 2, abs=1e-8), "a lie from the middle"
+
+
+def test_rounds_add_up_to_epsilon_exactly() -> None:
+    for rounds in (1, 3, 7):
+        protocol = KeyValue(epsilon="0.1", keys=KEYS, mechanism="privkvm", rounds=rounds)
+        assert protocol.event.epsilon * rounds == protocol.total.epsilon == Fraction(1, 10)
+        spent = accounting.account(events.Repeated(protocol.event, rounds)).epsilon()
+        assert float(spent) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue"])
+def test_shares_and_means_hold_within_their_intervals(mechanism: str) -> None:
+    protocol = KeyValue(epsilon=3, keys=KEYS, mechanism=mechanism, padding=3)
+    hits, runs = np.zeros((2, 3)), 40
+    for run in range(runs):
+        people, shares, means = population(3000, run)
+        found = protocol.estimate(protocol.randomize(people, bits=seeded(run)))
+        hits[0] += (np.asarray(found.low) <= shares) & (shares <= np.asarray(found.high))
+        hits[1] += (np.asarray(found.mean.low) <= means) & (means <= np.asarray(found.mean.high))
+    assert (hits >= 30).all(), "38 of 40 are expected; fewer than 30 has probability below 1e-5"
+    assert hits.sum() < 6 * runs
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue", "privkvm"])
+def test_a_key_that_nobody_holds_has_the_stated_variance(mechanism: str) -> None:
+    protocol, n = KeyValue(epsilon=1, keys=KEYS, mechanism=mechanism), 2000
+    nobody: list[dict[str, float]] = [{}] * n
+    seen = [protocol.estimate(protocol.randomize(nobody, bits=seeded(run))).value for run in range(300)]
+    shares = np.array(seen)
+    stated = protocol.error() / n
+    assert np.abs(shares.mean(axis=0)).max() < 6 * math.sqrt(stated / 300)
+    assert shares.var() == pytest.approx(stated, rel=0.25)
+
+
+def test_published_variances_of_pckv() -> None:
+    """Gu et al. 2020, theorem 3, at f = 0: l**2 b (1 - b) / (n (a - b)**2), both forms."""
+    e = math.e
+    unary, direct = (KeyValue(epsilon=1, keys=KEYS, mechanism=m, padding=2) for m in ("pckv-ue", "pckv-grr"))
+    b = 2 / (e + 3)
+    assert unary.error() == pytest.approx(4 * b * (1 - b) / (0.5 - b) ** 2, rel=1e-6)
+    lifted = 2 * (e - 1)
+    a, b = (lifted + 2) / (lifted + 10), 2 / (lifted + 10)
+    assert direct.error() == pytest.approx(4 * b * (1 - b) / (a - b) ** 2, rel=1e-5)
+
+
+def test_privkvm_comes_nearer_with_rounds_and_pckv_is_nearer_still() -> None:
+    people, _, means = population(40_000, 1)
+    errors = []
+    for rounds in (1, 4):
+        protocol = KeyValue(epsilon=16 * rounds, keys=KEYS, mechanism="privkvm", rounds=rounds)
+        found = protocol.collect(people, bits=seeded(2))
+        errors.append(float(np.abs(np.asarray(found.mean.value) - means).max()))
+    assert errors[1] < errors[0] + 0.02
+    pckv = KeyValue(epsilon=2, keys=KEYS, padding=3).collect(people, bits=seeded(3))
+    private = KeyValue(epsilon=2, keys=KEYS, mechanism="privkvm", rounds=2).collect(people, bits=seeded(4))
+    worst = [np.abs(np.asarray(one.mean.value) - means)[:2].max() for one in (pckv, private)]
+    assert worst[0] < worst[1]
+
+
+def test_the_bias_of_privkvm_is_the_stated_one() -> None:
+    """f = 1/2 hold it with +1: a first round finds f P/(f P + (1 - f)(1 - P)) = P of the way from 0 to 1."""
+    protocol = KeyValue(epsilon=2, keys=["a", "b"], mechanism="privkvm")
+    half = [{"a": 1.0, "b": 1.0}, {}] * 40_000
+    found = protocol.estimate(protocol.randomize(half, bits=seeded(5)))
+    told = math.e / (1 + math.e)
+    assert np.asarray(found.mean.value) == pytest.approx([told, told], abs=0.05)
+    assert "biased" in found.notes[0]
+    scheme = protocol.next(found).scheme
+    assert isinstance(scheme, Lying)
+    assert scheme.means[0] / 2**31 - 1 == pytest.approx(told, abs=0.05)
+
+
+def test_reports_of_another_round_are_refused() -> None:
+    first = KeyValue(epsilon=2, keys=KEYS, mechanism="privkvm", rounds=2)
+    reports = first.randomize([{}] * 10)
+    second = first.next(first.estimate(first.randomize([{"red": 1.0}] * 500)))
+    with pytest.raises(ReportError) as refused:
+        second.aggregate(reports)
+    assert refused.value.differs == "means"
+
+
+def test_an_interval_of_a_quotient_holds_where_nobody_may_hold_the_key() -> None:
+    """Fieller's set, against a plain search over m for points that pass the test of its definition."""
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        x, y = rng.normal(0, 0.1, 2)
+        vx, vy = rng.uniform(1e-4, 1e-2, 2)
+        cov = float(rng.uniform(-0.9, 0.9) * math.sqrt(vx * vy))
+        a, b, c, d, e = (np.array([v]) for v in (x, y, vx, vy, cov))
+        _, low, high = quotient(a, b, c, d, e, 1.96)
+        for m in np.linspace(-1, 1, 81):
+            if (x - m * y) ** 2 <= 1.96**2 * (vx - 2 * m * cov + m * m * vy) - 1e-12 and y * y > 1.96**2 * vy:
+                assert low[0] - 1e-9 <= m <= high[0] + 1e-9
+        if y * y <= 1.96**2 * vy:
+            assert (low[0], high[0]) == (-1, 1)
+
+
+def test_odd_entries_of_a_dict_follow_the_public_rule() -> None:
+    protocol = KeyValue(epsilon=80, keys=["a", "b"], bounds=(0, 10))
+    client = protocol.client()
+    assert {client.report({"a": 99, "z": 1, 5: None})[9] for _ in range(20)} == {1}, "clamped: key 0, sign +"
+    assert {client.report({"b": -5})[9] for _ in range(20)} == {2}
+    assert {client.report({"b": None})[9] for _ in range(60)} == {2, 3}, "no number is the middle"
+    assert {client.report(None)[9] for _ in range(60)} == {4, 5}, "no keys: the dummy"
+
+
+def test_arrays_refuse_what_a_device_takes() -> None:
+    protocol = KeyValue(epsilon=1, keys=["a", "b"], bounds=(0, 10))
+    wrong: list[Any] = [
+        [{"a": 11}], [{"z": 1}], [{"a": None}], [{"a": True}], [None], "ab", 7, {"a": 1}, [{"a": math.nan}],
+        Pairs(np.array([0, 1]), np.array([2]), np.array([0])),
+        Pairs(np.array([0, 1]), np.array([0]), np.array([-1])),
+    ]  # fmt: skip
+    for values in wrong:
+        with pytest.raises(ParameterError) as refused:
+            protocol.randomize(values)
+        assert "11" not in str(refused.value)
+    assert len(protocol.randomize([])) == 0
+
+
+def test_pairs_in_any_order_are_one_person() -> None:
+    protocol = KeyValue(epsilon=80, keys=["a", "b", "c"], padding=2)
+    people = [{"c": 1.0, "a": 1.0}] * 4000
+    said = np.bincount(protocol.randomize(people, bits=seeded(7)).payload, minlength=8)
+    assert said[1] + said[5] == 4000
+    assert abs(said[1] - 2000) < 6.2 * math.sqrt(1000)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"mechanism": "x"}, {"rounds": 2}, {"rounds": 0}, {"padding": 0}, {"padding": 65}, {"bounds": (1, 0)},
+        {"keys": ["a"]}, {"keys": ["a", "a"]}, {"keys": range(70_000)},
+    ],
+)  # fmt: skip
+def test_odd_parameters_of_key_value_are_refused(wrong: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {"epsilon": 1, "keys": KEYS} | wrong
+    with pytest.raises(ParameterError):
+        KeyValue(**arguments)
+    with pytest.raises(ParameterError):
+        KeyValue(epsilon=1, keys=KEYS).next(KeyValue(epsilon=1, keys=KEYS).collect([{}]))
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue", "privkvm"])
+@pytest.mark.parametrize("epsilon", ["0.001", 30, 800, 10_000])
+def test_extreme_epsilons_give_finite_answers(mechanism: str, epsilon: Any) -> None:
+    found = KeyValue(epsilon=epsilon, keys=KEYS, mechanism=mechanism).collect([{"red": 1.0}] * 200)
+    assert np.isfinite(np.asarray(found.value)).all()
+    assert np.isfinite(np.asarray(found.mean.value)).all()
