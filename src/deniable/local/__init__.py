@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deniable.local.estimates import Aggregate as Aggregate
     from deniable.local.estimates import Estimate as Estimate
     from deniable.local.estimates import combine as combine
+    from deniable.local.frequency import Frequency as Frequency
     from deniable.local.heavy.protocol import HeavyHitters as HeavyHitters
     from deniable.local.keyvalue.protocol import KeyValue as KeyValue
     from deniable.local.mean import Limit as Limit
@@ -41,6 +42,7 @@ _NAMES: dict[str, str] = {
     "KeyValue": "deniable.local.keyvalue.protocol",
     "Limit": "deniable.local.mean",
     "Mean": "deniable.local.mean",
+    "Frequency": "deniable.local.frequency",
     "Parameters": "deniable.local.parameters",
     "Reports": "deniable.local.reports",
     "Table": "deniable.local.tables",
@@ -55,6 +57,7 @@ __all__ = [
     "Client",
     "Distribution",
     "Estimate",
+    "Frequency",
     "HeavyHitters",
     "KeyValue",
     "Limit",

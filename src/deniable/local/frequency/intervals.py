@@ -1,0 +1,53 @@
+"""Intervals for the share of an item, from the number of reports that support it.
+
+Of n reports, c support an item of share f. c is a sum of n tosses, with the mean n (b + f d), d = a - b,
+and the variance n s(f), s(f) = b (1 - b) + f (a (1 - a) - b (1 - b)): a and b as `true` and `false` in
+`randomizer`.
+
+The interval holds the f for which c is not too far from its mean: |c - n (b + f d)| <= z sqrt(n s(f)) + e,
+with z the normal quantile. e = 1/2 + (z**2 + 2)/6 counts allows for whole numbers and for the skewness of
+rare supports; it matters below a few thousand reports. The two ends are roots of a quadratic. The tests sum
+the true law of c for many n, a, b and f: the interval then holds f at least as often as it says, down to n
+= 1.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.local.payloads import normal
+
+Floats = NDArray[np.float64]
+
+
+def interval(
+    supported: NDArray[np.int64], n: int, true: Fraction, false: Fraction, confidence: Fraction
+) -> tuple[Floats, Floats]:
+    """Return the two ends for each item."""
+    z = normal(confidence)
+    slack = 0.5 + (z * z + 2) / 6
+    low, high = supported.astype(np.float64) - slack, supported.astype(np.float64) + slack
+    return _end(low, n, true, false, -z), _end(high, n, true, false, z)
+
+
+def spread(share: Floats, true: Fraction, false: Fraction) -> Floats:
+    """Return the standard error of one report about an item of this share."""
+    shown = np.clip(share, 0.0, 1.0)
+    variance = float(false * (1 - false)) * (1 - shown) + float(true * (1 - true)) * shown
+    error: Floats = np.sqrt(variance) / float(true - false)
+    return error
+
+
+def _end(supported: Floats, n: int, true: Fraction, false: Fraction, z: float) -> Floats:
+    """Return the root f of f = g + z sqrt(s(f) / n) / d, with g the share that `supported` would show."""
+    d = float(true - false)
+    at_zero = float(false * (1 - false)) / d**2
+    slope = float(true * (1 - true) - false * (1 - false)) / d**2
+    shown = (supported / n - float(false)) / d
+    w = z * z / n
+    inside = np.maximum(w * (at_zero + slope * shown) + (w * slope / 2) ** 2, 0.0)
+    end: Floats = shown + w * slope / 2 + np.sign(z) * np.sqrt(inside)
+    return end
