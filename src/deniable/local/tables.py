@@ -23,6 +23,7 @@ import hashlib
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +99,18 @@ class Table:
         if not (ratio <= allowed):
             fix = f"It keeps no epsilon below ln({float(ratio)})."
             raise ParameterError("entries", None, f"do not keep epsilon {text(epsilon)}", fix)
+
+    def row(self, place: int) -> tuple[int, ...]:
+        """Return the entries of a row."""
+        return self.entries[place]
+
+    def moments(self, values: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Return for each row the sums of entry * value and of entry * value**2; values: one an output."""
+        squares = [y * y for y in values]
+        first, second = (
+            [sum(map(mul, row, amounts)) for row in self.entries] for amounts in (values, squares)
+        )
+        return first, second
 
     def sample(self, rows: NDArray[Any], bits: Bits) -> NDArray[Any]:
         """Return one output for each row number, `(n,)`, uint8 or uint16 (step 4)."""

@@ -1,0 +1,19 @@
+"""The mean of a number, collected from people who trust nobody.
+
+| module                                  | holds                                                      |
+|-----------------------------------------|------------------------------------------------------------|
+| protocol, words                         | `Mean` and what it says                                    |
+| selecting                               | which law a mechanism of a name has                        |
+| laws, windows, laplace                  | exact laws: probabilities, what reports stand for, variance|
+| optimal, program, integers, priors      | the best table: linear program, rounding, objectives       |
+| shipped, tables/                        | tables that come with the package                          |
+| limits                                  | what no mechanism can go below                             |
+| intervals                               | intervals from the law                                     |
+"""
+
+from __future__ import annotations
+
+from deniable.local.mean.limits import Limit, limit
+from deniable.local.mean.protocol import Error, Mean
+
+__all__ = ["Error", "Limit", "Mean", "limit"]

@@ -1,0 +1,290 @@
+"""`dn.local.Mean`: the mean of a number that everybody keeps to themselves.
+
+    mean = dn.local.Mean(epsilon=1, bounds=(0, 100))
+    mean.error().worst_variance                    # before any data
+    report = mean.client().report(37.5)            # on a device
+    mean.estimate(mean.randomize(values))          # Estimate(value, standard_error, low, high, n, ...)
+
+Why epsilon is kept.
+1. A value becomes a number in [-1, 1] (`placed`, or `answer` on a device: any object at all becomes one).
+2. That becomes a row of an integer table, or a mixture of two neighbouring rows (`Law.rows`).
+3. The row's output is drawn with exactly the table's probabilities (`Table.sample`, `Window.sample`).
+4. Every table was checked when it was built or loaded: no two entries of a column have a quotient above
+   e**epsilon (`Table.check`, `Window.check`, called by `selecting.law_of`). Mixtures keep that.
+So the odds of each report differ by at most e**epsilon between any two values that somebody may have; for
+"laplace" the proof is in `laplace`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.bits import Bits, SystemBits
+from deniable.errors import ParameterError
+from deniable.exact import Number, exact, positive, text, written
+from deniable.guarantees import PureDP
+from deniable.local.client import Client, number
+from deniable.local.estimates import Aggregate, Estimate
+from deniable.local.mean import selecting, words
+from deniable.local.mean.intervals import ENOUGH, FEW, Range, quantile, standard_error
+from deniable.local.mean.laplace import Noise
+from deniable.local.mean.laws import Floats, Law
+from deniable.local.mean.priors import Objective, Prior, prior
+from deniable.local.parameters import Parameters
+from deniable.local.reports import Reports
+
+_PIECE = 1 << 16
+_LARGEST, _LEAST = Fraction(10) ** 300, 1e-300
+Mechanism = Literal["optimal", "duchi", "piecewise", "hybrid", "laplace", "classified"]
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """How far off one report is, before any data: exact, in the units of the value, squared."""
+
+    law: Law | Noise
+    half: Fraction
+    low: Fraction
+
+    @property
+    def worst_variance(self) -> Fraction:
+        """The variance of a report on the value for which it is largest."""
+        return self.law.worst * self.half**2
+
+    @property
+    def average_variance(self) -> Fraction:
+        """The variance of a report, averaged over all values from low to high alike."""
+        return self.law.average() * self.half**2
+
+    def variance_at(self, value: Number) -> Fraction:
+        """Return the variance of a report on this value, which is clamped to the bounds."""
+        v = (exact(value, "value") - self.low) / self.half - 1
+        return self.law.variance_at(min(max(v, Fraction(-1)), Fraction(1))) * self.half**2
+
+    def standard_error(self, n: int) -> float:
+        """Return the largest standard error of the mean of n reports."""
+        return sqrt(float(self.worst_variance / n))
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Mean:
+    """A protocol for the mean of a number between public bounds.
+
+    Args:    bounds: (low, high). mechanism: see `selecting`, or "laplace". objective: what "optimal" is best
+             at, see `priors`.
+    Raises:  ParameterError: an argument is out of range; epsilon is below 2**-40.
+
+    | value on a device                | counts as          |
+    |----------------------------------|--------------------|
+    | a number below low, above high   | low, high          |
+    | missing, NaN, text, anything else| the middle         |
+    """
+
+    epsilon: Fraction
+    bounds: tuple[Fraction, Fraction]
+    mechanism: Mechanism
+    objective: str
+    law: Law | Noise
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number,
+        bounds: tuple[Number, Number],
+        mechanism: Mechanism = "optimal",
+        objective: Objective = "worst",
+    ) -> None:
+        budget, ends, assumed = _spendable(epsilon), _ends(bounds), prior(objective)
+        name = selecting.named(mechanism)
+        if assumed is not None and name != "optimal":
+            fix = 'Leave objective out, or use mechanism="optimal".'
+            raise ParameterError("objective", objective, "is for the optimal mechanism only", fix)
+        object.__setattr__(self, "epsilon", budget)
+        object.__setattr__(self, "bounds", ends)
+        object.__setattr__(self, "mechanism", name)
+        object.__setattr__(self, "objective", "worst" if assumed is None else str(assumed))
+        object.__setattr__(self, "law", _law(name, budget, assumed))
+
+    def __repr__(self) -> str:
+        given = [f"epsilon={text(self.epsilon)}", "bounds=({}, {})".format(*map(text, self.bounds))]
+        given += [f"mechanism={self.mechanism!r}"]
+        given += [f"objective={self.objective!r}"] * (self.objective != "worst")
+        return f"Mean({', '.join(given)})"
+
+    def __hash__(self) -> int:
+        return hash(self.parameters)
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """What both ends must agree on."""
+        low, high = map(written, self.bounds)
+        facts = (("high", high), ("low", low), ("objective", self.objective))
+        return Parameters(f"mean/{self.mechanism}", self.epsilon, facts, self.law.digest)
+
+    @property
+    def event(self) -> PureDP:
+        """What one report costs. Reports of one person add up: `events.Repeated(mean.event, 30)`."""
+        return PureDP(epsilon=self.epsilon)
+
+    @property
+    def statement(self) -> str:
+        """What a report promises and how far off it is, in words."""
+        size = np.dtype(self._dtype).itemsize
+        return words.statement(self.mechanism, self.bounds, self.event, size, self.error().worst_variance)
+
+    def error(self) -> Error:
+        """Return the exact error of one report, before any data."""
+        return Error(self.law, self._half, self.bounds[0])
+
+    def client(self, bits: Bits | None = None) -> Client:
+        """Return what makes reports on a device."""
+        return Client(self, bits)
+
+    def answer(self, value: object, bits: Bits) -> NDArray[Any]:
+        """Return the payload of one report, `(1,)`, for any object."""
+        read = number(value)
+        low, high = map(float, self.bounds)
+        inside = low / 2 + high / 2 if read is None else min(max(read, low), high)
+        return self._drawn(self._scaled(np.array([inside])), bits)
+
+    def randomize(self, values: ArrayLike, *, bits: Bits | None = None) -> Reports:
+        """Return one report for each value, `(n,)`.
+
+        Raises:  ParameterError: a value is no number, missing or out of bounds. (A device would not raise.)
+        """
+        v, source = self._scaled(self._placed(values)), SystemBits() if bits is None else bits
+        payload = np.empty(len(v), self._dtype)
+        for start in range(0, len(v), _PIECE):
+            payload[start : start + _PIECE] = self._drawn(v[start : start + _PIECE], source)
+        return Reports(self.parameters, payload)
+
+    def reports(self, data: bytes | Iterable[str]) -> Reports:
+        """Return reports from bytes, or from lines of JSON; refuse those of other parameters."""
+        if isinstance(data, bytes):
+            return Reports.from_bytes(data, self.parameters, self._dtype)
+        return Reports.from_json_lines(data, self.parameters, self._dtype)
+
+    def aggregate(self, reports: Reports) -> Aggregate:
+        """Return the totals of reports: how often each output came, or the sum.
+
+        Raises:  ReportError: they have other parameters, or hold what is no report of this protocol.
+        """
+        self.parameters.check(reports.parameters)
+        return Aggregate(self, len(reports), self.law.totals(reports.payload))
+
+    def estimate(self, reports: Reports, confidence: Number = "0.95") -> Estimate:
+        """Return the estimated mean of the values of those who reported, clamped to the bounds."""
+        return self.aggregate(reports).estimate(confidence)
+
+    @property
+    def quantity(self) -> tuple[tuple[str, str], ...]:
+        """What is estimated; equal ones combine, whatever their mechanism and epsilon."""
+        low, high = map(written, self.bounds)
+        return (("estimates", "mean"), ("high", high), ("low", low))
+
+    @property
+    def weight(self) -> Fraction:
+        """1 / (worst-case variance of a report)."""
+        return 1 / self.error().worst_variance
+
+    def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Estimate:
+        """Return the estimate that totals give."""
+        n, z = aggregate.n, quantile(confidence)
+        mean = self.law.sums(aggregate.totals)[0] / n
+        if isinstance(self.law, Law):
+            square = self.law.sums(aggregate.totals)[1] / n
+            error = standard_error(self._range, n, float(mean), float(square), z)
+        else:
+            error = sqrt(float(self.law.worst / n))
+        value = float(self.bounds[0] + (mean + 1) * self._half)
+        wide = error * float(self._half)
+        notes = (FEW,) * (n < ENOUGH)
+        return Estimate(value, wide, value - z * wide, value + z * wide, n, confidence, notes)
+
+    def inputs(self) -> Sequence[Fraction]:
+        """Return the values at which a row is drawn without a mixture; none for "laplace"."""
+        if not isinstance(self.law, Law):
+            return ()
+        points = (self.law.point(place) for place in range(self.law.inputs))
+        return [self.bounds[0] + (v + 1) * self._half for v in points]
+
+    def probabilities(self, value: Fraction) -> dict[int, Fraction]:
+        """Return the probability of each report for one of `inputs`, exactly."""
+        if not isinstance(self.law, Law):
+            raise ParameterError("mechanism", self.mechanism, "has no table", "Its noise has no end.")
+        place = list(self.inputs()).index(value)
+        one = 1 << self.law.drawn.bits
+        return {output: Fraction(entry, one) for output, entry in enumerate(self.law.drawn.row(place))}
+
+    @property
+    def _half(self) -> Fraction:
+        return (self.bounds[1] - self.bounds[0]) / 2
+
+    @property
+    def _dtype(self) -> type[np.unsignedinteger[Any]]:
+        if not isinstance(self.law, Law):
+            return np.uint64
+        return np.uint8 if self.law.drawn.outputs <= 1 << 8 else np.uint16
+
+    @cached_property
+    def _range(self) -> Range:
+        assert isinstance(self.law, Law)
+        return Range(self.law)
+
+    def _placed(self, values: ArrayLike) -> Floats:
+        """Return the values as floats, `(n,)`; refuse what a device would clamp."""
+        low, high = map(float, self.bounds)
+        try:
+            given = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise _unusable() from None
+        if given.ndim != 1 or not bool(np.all((given >= low) & (given <= high))):
+            raise _unusable()
+        return given
+
+    def _scaled(self, values: Floats) -> Floats:
+        """Return the values on the way from -1 to 1."""
+        low, high = map(float, self.bounds)
+        scaled = (values - low) * (2.0 / (high - low))
+        scaled -= 1.0
+        return np.clip(scaled, -1.0, 1.0, out=scaled)
+
+    def _drawn(self, v: Floats, bits: Bits) -> NDArray[Any]:
+        if isinstance(self.law, Law):
+            return self.law.drawn.sample(self.law.rows(v, bits), bits)
+        return self.law.draw(v, bits)
+
+
+def _law(name: Mechanism, epsilon: Fraction, assumed: Prior | None) -> Law | Noise:
+    return Noise(epsilon) if name == "laplace" else selecting.law_of(name, epsilon, assumed)
+
+
+def _spendable(epsilon: Number) -> Fraction:
+    number = positive(epsilon, "epsilon")
+    if not number >= selecting.LEAST:
+        fix = "Give at least 1e-12: below, no number of people is enough for an estimate."
+        raise ParameterError("epsilon", epsilon, "is too small", fix)
+    return number
+
+
+def _ends(bounds: object) -> tuple[Fraction, Fraction]:
+    fix = "Give (low, high), two numbers, for example (0, 100)."
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise ParameterError("bounds", bounds, "must be two numbers", fix)
+    low, high = (exact(end, "bounds") for end in bounds)
+    if not (float(high) - float(low) >= _LEAST and max(abs(low), abs(high)) <= _LARGEST):
+        raise ParameterError("bounds", bounds, "must rise, by 1e-300 or more, within 1e300", fix)
+    return low, high
+
+
+def _unusable() -> ParameterError:
+    fix = "Give one row of numbers within the bounds, none missing; numpy.clip does what a device would."
+    return ParameterError("values", "an array", "hold something else than numbers within the bounds", fix)
