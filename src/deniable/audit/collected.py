@@ -4,10 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deniable.audit.subjects import Subject
+from deniable import local
+from deniable.audit.subjects import BlackBox, Known, Subject
+from deniable.bits import Bits
+from deniable.guarantees import PureDP
+from deniable.local import telemetry
 
 
 def collected() -> list[Subject]:
     """Return the protocols of `deniable.local` as subjects; each area has a function of its own."""
-    parts: tuple[Iterator[Subject], ...] = ()
+    parts: tuple[Iterator[Subject], ...] = (_telemetry(),)
     return [subject for part in parts for subject in part]
+
+
+def _telemetry() -> Iterator[Subject]:
+    """Yield what is remembered, what has keys, what has a shape, and texts without a list."""
+    rappor = telemetry.RAPPOR(epsilon=2, bits=8, hashes=2, cohorts=2)
+    yield Known("RAPPOR, one report", rappor.event, rappor.probabilities, rappor.inputs())
+    yield Known("RAPPOR, for ever", rappor.permanent, rappor.answers, rappor.inputs())
+    one = telemetry.OneBitMean(epsilon=1, bounds=(0, 10), segments=2)
+    yield Known("1BitMean", one.event, one.probabilities, one.inputs())
+    few = telemetry.DBitFlip(epsilon=1, domain=range(6), bits=3)
+    yield Known("dBitFlip", few.event, few.probabilities, few.inputs())
+    shape = local.Distribution(epsilon=1, bounds=(0, 1), buckets=32)
+    yield Known("Square Wave", shape.event, shape.probabilities, shape.inputs())
+    for mechanism, padding in (("pckv-grr", 2), ("pckv-ue", 2), ("privkvm", 1)):
+        pairs = local.KeyValue(epsilon=2, keys=["a", "b"], mechanism=mechanism, padding=padding)
+        yield Known(f"KeyValue, {mechanism}", pairs.event, pairs.probabilities, pairs.inputs())
+    texts = local.HeavyHitters(epsilon=2, length=1, step=1, cells=2)
+    yield Known("HeavyHitters", texts.event, texts.probabilities, texts.inputs())
+
+    def week(value: str, bits: Bits) -> bytes:
+        client = rappor.client(bits=bits)
+        return b"".join(client.report(value)[9:] for _ in range(7))
+
+    first, second = rappor.inputs()
+    yield BlackBox("RAPPOR, a week of reports", rappor.permanent, week, first, second)
+
+    def both(value: float, bits: Bits) -> bytes:
+        client = one.client(bits=bits)
+        return b"".join(client.report(given)[9:] for given in (value, 5.0, value))
+
+    total = PureDP(epsilon=one.event.epsilon * one.lifetime.times)
+    yield BlackBox("1BitMean, a number that moves", total, both, 0.0, 10.0)

@@ -178,6 +178,13 @@ class Distribution:
         at = np.minimum(places(values, self.bounds, self.buckets) >> 32, self.buckets - 1)
         return Reports(self.parameters, self.table.sample(at, bits or SystemBits()).astype(np.uint16))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how often each report was given, `(buckets + 2 * reach,) int64`.
 

@@ -187,6 +187,13 @@ class HeavyHitters:
         ]
         return Reports(self.parameters, np.concatenate([np.zeros((0, self.form[1]), np.uint32), *parts]))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return the table of each group, then its number of reports, `(levels + 1, 2**cells + 1)`.
 

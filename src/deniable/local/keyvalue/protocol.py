@@ -191,6 +191,13 @@ class KeyValue:
         pairs = people(values, self.keys, self.bounds)
         return Reports(self.parameters, self.scheme.reports(pairs, bits or SystemBits()))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many reports said + and - (and "lacks it", for PrivKVM) of each key, `(2 or 3, keys)`.
 

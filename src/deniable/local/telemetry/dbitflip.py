@@ -156,6 +156,13 @@ class DBitFlip:
         items = self._subset(len(at), source)
         return Reports(self.parameters, (2 * items + self._answered(items, at, source)).astype(np.uint16))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return for each item how many reports speak of it and how many say 1, `(2, items) int64`.
 

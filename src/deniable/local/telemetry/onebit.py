@@ -146,6 +146,13 @@ class OneBitMean:
         source, at = bits or SystemBits(), places(values, self.bounds, self.segments)
         return Reports(self.parameters, self._drawn(spread(at, source), source))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many ones there are, `(1,) int64`.
 

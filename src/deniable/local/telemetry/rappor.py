@@ -184,6 +184,13 @@ class RAPPOR:
         empty = np.zeros((0, self.form[1]), np.uint8)
         return Reports(self.parameters, np.concatenate([empty, *parts]))
 
+    def read(self, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many reports of each cohort had each bit, and (last column) how many there were.
 

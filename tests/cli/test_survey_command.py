@@ -1,0 +1,109 @@
+"""`deniable local survey`: the two sides agree with the file, the screen fits, the page is whole."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from deniable.bits import SeededBits
+from deniable.cli.screens import Screen
+from deniable.cli.survey import screen, survey
+from deniable.errors import ParameterError
+from deniable.local.heavy.beside import Beside, beside
+
+ANSWERS = ["Blue"] * 40 + [" green "] * 25 + ["red"] * 20 + ["<b>bold</b>"] * 10 + [""] * 5
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("survey") / "answers.csv"
+    lines = [f"{person},{ANSWERS[person % 100]}" for person in range(2000)]
+    lines += ["7,red", "7,red", ",blue"]
+    path.write_text("\n".join(["person,colour", *lines]) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def both(answers: Path) -> Beside:
+    bits = SeededBits(4, insecure=True)
+    return beside(answers, unit="person", column="colour", epsilon=4, delta="1e-7", bits=bits)
+
+
+def run(*words: str | Path) -> str:
+    app = typer.Typer()
+    app.command(cls=Screen)(survey)
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_both_sides_hold_the_true_numbers(both: Beside) -> None:
+    true = Counter(answer.strip().lower() for answer in ANSWERS * 20)
+    assert both.found.n == 2000, "each person once; the row without a person is dropped"
+    assert {"blue", "green", "red"} <= {line.answer for line in both.lines if line.alone}
+    for line in both.lines:
+        for side, slack in ((line.alone, 250), (line.trusted, 12)):
+            if side and "…" not in line.answer:
+                assert abs(side[0] - true[line.answer]) < slack
+                assert side[1] <= side[0] <= side[2]
+
+
+def test_the_screen_says_what_missing_trust_costs(both: Beside) -> None:
+    shown = screen(both)
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    assert "nobody is trusted" in shown
+    assert "times as precisely" in shown
+    assert "spent both" in shown
+    assert shown.index("blue") < shown.index("green")
+
+
+def test_the_command_prints_a_screen_json_and_a_page(answers: Path, tmp_path: Path) -> None:
+    words = (answers, "--unit", "person", "--column", "colour", "--epsilon", "2", "--delta", "1e-7")
+    page = tmp_path / "page.html"
+    assert "a curator is trusted" in run(*words, "--out", page)
+    written = page.read_text("utf-8")
+    assert "<b>bold" not in written
+    assert "blue" in written
+    record: dict[str, Any] = json.loads(run(*words, "--json"))
+    assert record["reports"] == 2000
+    assert record["protocol"]["epsilon"] == "2"
+    assert record["answers"][0]["answer"] == "blue"
+
+
+@pytest.mark.parametrize(
+    ("changed", "argument"),
+    [
+        ({"column": "hue"}, "column"), ({"unit": "name"}, "unit"), ({"epsilon": 0}, "epsilon"),
+        ({"delta": 0}, "delta"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_found_before_the_file_is_read(
+    answers: Path, changed: dict[str, Any], argument: str
+) -> None:
+    arguments: dict[str, Any] = {"unit": "person", "column": "colour", "epsilon": 1, "delta": "1e-7"}
+    with pytest.raises(ParameterError) as refused:
+        beside(answers, **(arguments | changed))
+    assert refused.value.argument == argument
+
+
+def test_only_text_is_asked_for(answers: Path) -> None:
+    with pytest.raises(ParameterError, match="no text"):
+        beside(answers, unit="person", column="colour", epsilon=1, delta="1e-7", types={"colour": "integer"})
+
+
+def test_a_column_called_answer_is_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("person,Answer\n" + "".join(f"{one},yes\n" for one in range(400)), "utf-8")
+    found = beside(path, unit="person", column="answer", epsilon=4, delta="1e-7")
+    assert found.lines[0].answer == "yes"
+
+
+def test_a_page_needs_an_ending_that_says_so(answers: Path, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError):
+        run(answers, "--unit", "person", "--column", "colour", "--epsilon", "1", "--out", tmp_path / "a.png")
