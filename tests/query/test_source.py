@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import sys
 import tempfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import duckdb
@@ -175,11 +173,12 @@ def test_a_connection_is_refused() -> None:
         resolve(connection)
 
 
-def test_a_spark_frame_is_refused_before_its_arrow_stream_is_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spark_frame_is_known_before_its_arrow_stream_is_touched() -> None:
     """Spark frames, classic and Connect, also give Arrow streams, which pull them into this process."""
 
     class DataFrame:
         __module__ = "pyspark.sql.connect.dataframe"
+        isStreaming = True
 
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             raise AssertionError("the frame was pulled")
@@ -187,11 +186,17 @@ def test_a_spark_frame_is_refused_before_its_arrow_stream_is_touched(monkeypatch
     class Mine(DataFrame):
         __module__ = "mine"
 
-    monkeypatch.setitem(sys.modules, "pyspark", ModuleType("pyspark"))
     for frame in (DataFrame(), Mine()):
-        with pytest.raises(SourceError, match="Spark frames cannot be protected yet") as caught:
+        with pytest.raises(SourceError, match="A Spark stream never ends"):
             resolve(frame)
-        assert "write.parquet" in str(caught.value)
+
+
+def test_another_thing_of_pyspark_is_refused_and_the_frame_named() -> None:
+    class GroupedData:
+        __module__ = "pyspark.sql.group"
+
+    with pytest.raises(SourceError, match=r"A GroupedData of PySpark .* spark.read.parquet"):
+        resolve(GroupedData())
 
 
 @pytest.mark.parametrize(

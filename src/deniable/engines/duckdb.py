@@ -95,7 +95,7 @@ class DuckDB:
         self._refuse_while_streaming()
         self.run(lambda: self._connection.execute(sql).fetchall())
 
-    def stream(self, query: exp.Expression | str) -> pa.RecordBatchReader:
+    def stream(self, query: exp.Expression | str, *, few: bool = False) -> pa.RecordBatchReader:  # noqa: ARG002
         """Return the rows of a query as they are computed. Read it to its end before the next call."""
         sql = _written(query)
         self._refuse_while_streaming()
@@ -103,6 +103,12 @@ class DuckDB:
         batches = self._batches(reader)
         next(batches)  # enter its `try`: then it ends in order even if nobody reads it
         return pa.RecordBatchReader.from_batches(reader.schema, batches)
+
+    def describe(self, query: exp.Query) -> dict[str, str]:
+        """Return the columns of a query and their DuckDB types. No row is read."""
+        described = f"SELECT column_name, column_type FROM (DESCRIBE {query.sql(dialect='duckdb')})"  # noqa: S608
+        names, kinds = self.stream(described).read_all().columns
+        return dict(zip(names.to_pylist(), kinds.to_pylist(), strict=True))
 
     def view(self, stream: object) -> str:
         """Give an object with `__arrow_c_stream__` a new name that SQL can read; return the name.

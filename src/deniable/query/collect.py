@@ -8,11 +8,12 @@ answer streams straight from the source.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from deniable.bits import Bits
+from deniable.engines.engine import Engine
 from deniable.errors import ParameterError
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
@@ -23,22 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SALT_BITS = 128
-
-
-class Engine(Protocol):
-    """What is asked of an engine; its failures are `EngineError` with one fixed message."""
-
-    def execute(self, statement: exp.Expression | str) -> None:
-        """Run one statement."""
-        ...
-
-    def stream(self, query: exp.Expression | str) -> pa.RecordBatchReader:
-        """Return the rows of a query as they are computed."""
-        ...
-
-    def view(self, stream: object) -> str:
-        """Give an Arrow table a name that SQL can read; return the name."""
-        ...
 
 
 def collect(
@@ -77,8 +62,7 @@ def collect(
         _declare(engine, keys, question)
     read(engine, question)
     if unit is None:
-        found = bounding.per_row(question)
-        return Sealed(engine.stream(bounding.in_full(question, found) if question.keyed else found), None)
+        return _answered(engine, question, bounding.per_row(question), None)
     engine.execute(temporary(bounding.PAIRS, bounding.pairs(question)))
     return cut_down(engine, question, coverage)
 
@@ -97,7 +81,7 @@ def asked(
     """Return the question that SQL is made from, with a fresh salt; no row is read."""
     return Bounding(
         rows=rows,
-        kinds=_kinds(engine, rows),
+        kinds=engine.describe(rows),
         unit=unit,
         groups=tuple(groups),
         keyed=keyed,
@@ -116,8 +100,14 @@ def read(engine: Engine, question: Bounding) -> None:
 def cut_down(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> Sealed:
     """Return the integers of a question whose pairs are there: units are cut down and summed by group."""
     classes = _prepare(engine, question, coverage)
-    found = bounding.answer(question)
-    return Sealed(engine.stream(bounding.in_full(question, found) if question.keyed else found), classes)
+    return _answered(engine, question, bounding.answer(question), classes)
+
+
+def _answered(
+    engine: Engine, question: Bounding, found: exp.Select, classes: tuple[int, ...] | None
+) -> Sealed:
+    query = bounding.in_full(question, found) if question.keyed else found
+    return Sealed(engine.stream(query, few=not question.groups), classes)
 
 
 def weighed(engine: Engine, weights: Sequence[int]) -> exp.Create:
@@ -126,14 +116,6 @@ def weighed(engine: Engine, weights: Sequence[int]) -> exp.Create:
 
     table = pa.table({"m": pa.array(range(len(weights)), pa.int64()), "w": pa.array(weights, pa.int64())})
     return temporary(bounding.WEIGHTS, exp.select("m", "w").from_(engine.view(table)))
-
-
-def _kinds(engine: Engine, rows: exp.Query) -> dict[str, str]:
-    """Return the DuckDB type of each column; no row is read."""
-    query = rows.sql(dialect="duckdb")
-    described = f"SELECT column_name, column_type FROM (DESCRIBE {query})"  # noqa: S608 - our own tree
-    names, kinds = engine.stream(described).read_all().columns
-    return dict(zip(names.to_pylist(), kinds.to_pylist(), strict=True))
 
 
 def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
@@ -148,7 +130,7 @@ def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
     placed = keys.rename_columns(names).append_column("place", pa.array(range(len(keys)), pa.int64()))
     declared = bounding.declared(question.groups, question.kinds, engine.view(placed))
     engine.execute(temporary(bounding.KEYS, declared))
-    if engine.stream(bounding.repeated(len(names))).read_all().num_rows:
+    if engine.stream(bounding.repeated(len(names)), few=True).read_all().num_rows:
         problem = "must differ where their columns hold them"
         raise ParameterError("keys", ", ".join(question.groups), problem, "Leave out one of the equal keys.")
 
@@ -165,7 +147,7 @@ def _prepare(engine: Engine, question: Bounding, coverage: Sequence[int] | None)
 
 def _classes(engine: Engine, max_keys: int, ends: Sequence[int]) -> tuple[int, ...]:
     counts = [0] * len(ends)
-    for batch in engine.stream(bounding.histogram(max_keys)):
+    for batch in engine.stream(bounding.histogram(max_keys), few=True):
         for m, units in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             counts[next((place for place, end in enumerate(ends) if m <= end), len(ends) - 1)] += units
     return tuple(counts)

@@ -33,9 +33,10 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from deniable.engines.engine import Engine
 from deniable.query import bounding
 from deniable.query.bounding import KEYS, PAIRS, ROWS, WEIGHTS, WIDTHS, Bounding
-from deniable.query.collect import Engine, cut_down, read, temporary, weighed
+from deniable.query.collect import cut_down, read, temporary, weighed
 from deniable.query.measures import Spread, Units
 from deniable.query.rounding import sql
 from deniable.query.sealed import Sealed

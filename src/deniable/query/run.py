@@ -31,6 +31,7 @@ from deniable.bits import Bits, SystemBits
 from deniable.engines.unseen import unseen
 from deniable.errors import ParameterError
 from deniable.query.measures import Units
+from deniable.query.opening import opened
 from deniable.query.outputs import columns
 from deniable.query.payment import paid
 from deniable.query.pricing import Sampler, sampler
@@ -45,7 +46,7 @@ from deniable.selection.thresholds import Threshold
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deniable.engines.duckdb import DuckDB
+    from deniable.engines.engine import Engine
     from deniable.query.plan import Plan
 
 Integers = NDArray[np.int64]
@@ -74,14 +75,13 @@ def carried_out(
              engine failed; why is private. SourceError: a file changed meanwhile (nothing is paid if it had
              changed before), or there are no data. NoiseError: a draw left 64 bits (less than once in e**63).
     """
-    from deniable.engines.duckdb import DuckDB
-
     _check_purpose(purpose)
     _check_bits(bits)
     _check_data(plan)
     source = SystemBits() if bits is None else bits
-    with DuckDB(memory_limit=memory_limit, threads=threads) as engine, paid(plan, purpose) as ledger:
-        table, histogram = unseen(partial(_read, plan, engine, source))
+    engine = opened(plan.query.survey.source, memory_limit=memory_limit, threads=threads)
+    with engine as opened_engine, paid(plan, purpose) as ledger:
+        table, histogram = unseen(partial(_read, plan, opened_engine, source))
         plan.query.survey.source.check_unchanged()
     return Release(
         plan=plan,
@@ -94,7 +94,7 @@ def carried_out(
     )
 
 
-def _read(plan: Plan, engine: DuckDB, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
+def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
     """Return the published table and the noisy histogram of groups."""
     rounds = plan.price.found
     sealed = (
@@ -106,7 +106,7 @@ def _read(plan: Plan, engine: DuckDB, bits: Bits) -> tuple[pa.Table, tuple[int, 
     return table, _histogram(plan, sealed, bits)
 
 
-def _collected(plan: Plan, engine: DuckDB, bits: Bits) -> Sealed:
+def _collected(plan: Plan, engine: Engine, bits: Bits) -> Sealed:
     """Return the integers of every group; if chance chooses among them, their whole units come first."""
     from deniable.query.collect import collect
 
@@ -125,7 +125,7 @@ def _collected(plan: Plan, engine: DuckDB, bits: Bits) -> Sealed:
     )
 
 
-def _searched(plan: Plan, rounds: Rounds, engine: DuckDB, bits: Bits) -> Sealed:
+def _searched(plan: Plan, rounds: Rounds, engine: Engine, bits: Bits) -> Sealed:
     """Return the integers of the groups that were found, round after round."""
     from deniable.query.collect import asked
     from deniable.query.rounds import Search

@@ -1,7 +1,7 @@
 """What can be protected, and how its kind is told: by what it is, never by what its rows hold.
 
-In this order: a path or glob (CSV, JSON lines, Parquet); a DuckDB relation; a Spark frame (refused so
-far); pandas; Polars; a PyArrow table; anything else that gives an Arrow stream. Spark frames come before
+In this order: a path or glob (CSV, JSON lines, Parquet); a DuckDB relation; a Spark data frame;
+pandas; Polars; a PyArrow table; anything else that gives an Arrow stream. Spark frames come before
 Arrow streams because they are both, and as a stream they would quietly be pulled into this process.
 A mapping of names to types is a schema whose data are elsewhere: it can be planned with.
 """
@@ -21,10 +21,10 @@ from deniable.query.sources import files
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from deniable.engines.duckdb import DuckDB
+    from deniable.engines.engine import Engine
 
 _ACCEPTED = (
-    "Give the path of a CSV, JSON lines or Parquet file, a pandas or Polars frame, "
+    "Give the path of a CSV, JSON lines or Parquet file, a pandas, Polars or Spark data frame, "
     "a PyArrow table or a DuckDB relation; or, to plan without data, names and types: {'age': 'integer'}."
 )
 
@@ -43,7 +43,7 @@ class Source(Protocol):
     @property
     def assumed(self) -> tuple[str, ...]: ...
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return a SELECT of exactly these columns, by the schema's names, typed as `Type` says.
 
         Every value that does not fit is NULL. The order of the rows means nothing. Without columns: one
@@ -107,10 +107,7 @@ def _from_object(data: Any, wanted: Mapping[str, Type]) -> Source:
 
         return from_relation(data, wanted)
     if any(kind.__module__.partition(".")[0] == "pyspark" for kind in type(data).__mro__):
-        raise SourceError(
-            "Spark frames cannot be protected yet. Write the frame to Parquet files and protect those: "
-            "frame.write.parquet('survey'), then the path 'survey/*.parquet'."
-        )
+        return _from_spark(data, wanted)
     if _is(data, "pandas", "DataFrame"):
         from deniable.query.sources.pandas import from_pandas
 
@@ -124,6 +121,20 @@ def _from_object(data: Any, wanted: Mapping[str, Type]) -> Source:
 
         return from_arrow(data, wanted)
     raise ParameterError("data", type(data).__name__, "is not a table that can be protected", _ACCEPTED)
+
+
+def _from_spark(data: Any, wanted: Mapping[str, Type]) -> Source:
+    """Return the source of a Spark data frame. It is an Arrow stream too, which nobody may ask it for."""
+    from deniable.engines.frames import is_frame
+
+    if not is_frame(data):
+        raise SourceError(
+            f"A {type(data).__name__} of PySpark cannot be protected. Give a Spark data frame: "
+            "spark.table('visits'), spark.read.parquet('visits'), or psdf.to_spark()."
+        )
+    from deniable.query.sources.spark import from_spark
+
+    return from_spark(data, wanted)
 
 
 def _is(data: object, module: str, name: str) -> bool:

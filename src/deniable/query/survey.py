@@ -24,12 +24,13 @@ from deniable.query.aggregates import Aggregate
 from deniable.query.choosing import Selection, checked
 from deniable.query.expressions import Expression, parse_condition, parse_value
 from deniable.query.hints import hint
+from deniable.query.opening import check_expression
 from deniable.query.question import Groups, Query, asked
 from deniable.query.schema import Column, Schema, Type
 from deniable.query.source import Source, resolve
 
 if TYPE_CHECKING:
-    from deniable.engines.duckdb import DuckDB
+    from deniable.engines.engine import Engine
 
 MOST_GROUPS = 1 << 20
 
@@ -73,7 +74,8 @@ class Survey:
 
         Raises:  ExpressionError: it is not a row-wise condition on the columns of `schema`.
         """
-        return self._with(Step(parse_condition(condition, self.schema, argument="where")))
+        kept = parse_condition(condition, self.schema, argument="where")
+        return self._with(Step(self._offered(kept, "where")))
 
     def derive(self, /, **columns: str) -> Survey:
         """Add columns, each computed from one row: `derive(hue="lower(trim(colour))")`.
@@ -83,7 +85,7 @@ class Survey:
         survey = self
         for name, text in columns.items():
             _check_new(name)
-            value = parse_value(text, survey.schema, argument=name)
+            value = self._offered(parse_value(text, survey.schema, argument=name), name)
             schema = survey.schema.with_column(Column(name, value.type))
             survey = replace(survey._with(Step(value, name)), schema=schema)
         return survey
@@ -132,7 +134,7 @@ class Survey:
         """Ask for totals over all rows, without groups."""
         return Query(self, None, asked(outputs, self, ()))
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return a SELECT of exactly these columns of the prepared rows; the data are opened in `engine`.
 
         Steps are nested in their order. A derived column that nothing needs is not computed, so what one row
@@ -186,6 +188,10 @@ class Survey:
             raise ParameterError("group_by", name, "has a type that cannot be grouped by", fix)
         return column
 
+    def _offered(self, expression: Expression, argument: str) -> Expression:
+        check_expression(self.source, expression, argument)
+        return expression
+
     def _with(self, step: Step) -> Survey:
         return replace(self, steps=(*self.steps, step))
 
@@ -211,8 +217,8 @@ def protect(
 ) -> Survey:
     """Return the table as a survey whose every release protects all rows of one unit together.
 
-    Args:    source: a file, a glob, a data frame, an Arrow table or a DuckDB relation; or the names and types
-             of columns, {"person": "text", "age": "integer"}, to plan without data.
+    Args:    source: a file, a glob, a data frame (pandas, Polars, Spark), an Arrow table, a DuckDB relation;
+             or the names and types of columns, {"person": "text", "age": "integer"}, to plan without data.
              unit: the column that says whose a row is, or `dn.ROW` if each row stands for itself.
              population: how many units there may be at most, as you state it; never read from the data.
              types: columns to declare, {"age": "integer"}; CSV and JSON lines are text otherwise.

@@ -51,6 +51,10 @@ class Value:
     literal: str | None = None
     column: str | None = None
 
+    def __post_init__(self) -> None:
+        """Note the type on the tree: other dialects need it, and copies keep it."""
+        self.tree.meta["type"] = self.type
+
 
 def call(name: str, *arguments: exp.Expression) -> exp.Expression:
     """Return the engine's function of that name, exactly as spelt."""

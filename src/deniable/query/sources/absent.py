@@ -10,7 +10,7 @@ from deniable.errors import ParameterError, SourceError
 from deniable.query.schema import Column, Schema, Type, distinct
 
 if TYPE_CHECKING:
-    from deniable.engines.duckdb import DuckDB
+    from deniable.engines.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Absent:
     schema: Schema
     assumed: tuple[str, ...] = ()
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> NoReturn:  # noqa: ARG002
+    def rows(self, engine: Engine, columns: Sequence[str]) -> NoReturn:  # noqa: ARG002
         """Raise SourceError."""
         raise self._nothing()
 

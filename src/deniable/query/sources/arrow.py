@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.engine import Engine
 from deniable.errors import SourceError
 from deniable.query.schema import Schema, Type
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
@@ -60,7 +60,7 @@ class ArrowSource:
             f"Reading {self.label} does not fail, whatever its rows hold.",
         )
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the table anew."""
         asked = chosen(self.schema, columns)
         table = engine.run(lambda: self._read([column.name for column in asked]))

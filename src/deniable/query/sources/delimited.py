@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.engine import Engine
 from deniable.errors import ParameterError, SourceError
 from deniable.query.schema import Column, Schema, Type, distinct
 from deniable.query.sources.casts import call, parsed, text
@@ -56,7 +56,7 @@ class Delimited:
             "any other line is no row, and how many there are is not said.",
         )
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the files anew."""
         asked = chosen(self.schema, columns)
         lines = exp.to_table(engine.view(Lines(self.files, header=True, delimiter=self.delimiter)))

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.engine import Engine
 from deniable.errors import ParameterError
 from deniable.query.schema import Column, Schema, Type, distinct
 from deniable.query.sources.casts import call, cast, parsed, text
@@ -46,7 +46,7 @@ class JsonLines:
             "and how many there are is not said.",
         )
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan reads the files anew."""
         asked = chosen(self.schema, columns)
         lines = exp.to_table(engine.view(Lines(self.files, header=False)))

@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB, describe
+from deniable.engines.duckdb import describe
+from deniable.engines.engine import Engine
 from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Schema, Type
 from deniable.query.sources.arrow import fields_of, kind_of, plain
@@ -54,7 +55,7 @@ class Parquet:
             return public, whole
         return public, whole, f"Where {', '.join(odd)} of {self.label} is used, all text in it is UTF-8."
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns, straight from the files."""
         asked = chosen(self.schema, columns)
         names = [column.name for column in asked]

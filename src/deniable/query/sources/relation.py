@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from deniable.engines.duckdb import DuckDB
+from deniable.engines.engine import Engine
 from deniable.engines.relation import RelationStream, columns_of
 from deniable.errors import EngineError, SourceError
 from deniable.query.schema import Column, Schema, Type
@@ -39,7 +39,7 @@ class Relation:
             f"The query behind {self.label} does not fail, whatever its rows hold.",
         )
 
-    def rows(self, engine: DuckDB, columns: Sequence[str]) -> exp.Select:
+    def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return the SELECT of these columns; each scan runs the relation anew."""
         asked = chosen(self.schema, columns)
         sent = (exp.alias_(self._sent(column), column.name, quoted=True) for column in asked)

@@ -1,0 +1,248 @@
+"""Spark: statements become data frames of the caller's own session, and nothing is left in it.
+
+| what                           | how                                                                     |
+|--------------------------------|-------------------------------------------------------------------------|
+| a query                        | `session.sql("... {name} ...", name=frame)`: no view of ours has a name |
+| a temporary table              | a cached frame, released at the end; the source is read for it once     |
+| an Arrow table (weights, keys) | `createDataFrame`; times as whole microseconds                          |
+| a few rows                     | `toArrow`                                                               |
+| a result of any size           | Arrow batches one by one (`_batches`): this process holds one partition |
+| Ctrl-C                         | jobs of this release are cancelled by their tag, and no others          |
+
+Only the public interface of PySpark 4 is used, so classic sessions and Spark Connect are alike. No setting is
+changed. `session.sql` registers views for as long as it takes to read the text, and dropping one of them
+takes its plan out of the cache: each frame is filtered by `true` before, which makes it another plan, so that
+neither the caller's cached frames nor ours are dropped.
+
+A task that fails is run again by Spark, and finds the same rows: nothing in a query is random, frames in
+memory are computed again from the source if they are lost, and noise is drawn in this process only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from deniable.engines.frames import MOMENT, arrow_of, columns_of
+from deniable.engines.unseen import FAILED
+from deniable.errors import EngineError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Result = TypeVar("Result")
+
+Write = Callable[[exp.Expression], str]
+"""Writes a tree in Spark's SQL, each table as {name}."""
+
+_NO_JAVA = (
+    "Spark needs Java 17 or newer, and no `java` was found. Install it (Debian and Ubuntu: "
+    "`apt install openjdk-17-jre-headless`; macOS: `brew install openjdk@17`), or set JAVA_HOME."
+)
+_NO_PYSPARK = "Spark needs PySpark: `pip install 'deniable[spark]'`."
+
+
+class Spark:
+    """The tables of one release in a Spark session, inside its `with` block.
+
+    Args:    session: the caller's. write: how trees are written in Spark's SQL.
+    Raises:  EngineError: any failure of Spark's; one fixed message, no cause attached.
+    """
+
+    def __init__(self, session: SparkSession, write: Write) -> None:
+        self._session = session
+        self._write = write
+        self._tables: dict[str, DataFrame] = {}
+        self._cached: list[DataFrame] = []
+        self._tag = f"deniable-{uuid.uuid4().hex}"
+
+    def __enter__(self) -> Self:
+        self.run(lambda: self._session.addTag(self._tag))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(*_failures()):
+            if kind is not None:
+                self._session.interruptTag(self._tag)
+            self._session.removeTag(self._tag)
+        while self._cached:
+            frame = self._cached.pop()
+            with contextlib.suppress(*_failures()):
+                frame.unpersist()
+        self._tables.clear()
+
+    def execute(self, statement: exp.Expression | str) -> None:
+        """Do what one statement says. A table is computed when it is first read, and then kept."""
+        tree = sqlglot.parse_one(statement, dialect="duckdb") if isinstance(statement, str) else statement
+        match tree:
+            case exp.Create():
+                frame = self._cache(self._frame(tree.expression))
+                self._tables[tree.this.name] = frame
+            case exp.Insert():
+                before, more = self._tables[tree.this.name], self._frame(tree.expression)
+                self._tables[tree.this.name] = self.run(lambda: before.union(more))
+            case exp.Drop():
+                del self._tables[_named(tree)]
+            case exp.Alter(actions=[exp.AlterRename(this=name)]):
+                self._tables[name.name] = self._tables.pop(tree.this.name)
+            case _:
+                raise AssertionError(f"{type(tree).__name__} is not a statement of this package")
+
+    def stream(self, query: exp.Expression | str, *, few: bool = False) -> pa.RecordBatchReader:
+        """Return the rows of a query: at once if they are few, else partition by partition."""
+        tree = sqlglot.parse_one(query, dialect="duckdb") if isinstance(query, str) else query
+        frame = self._frame(tree)
+        schema = self.run(lambda: arrow_of(frame))
+        if few:
+            return self.run(lambda: frame.toArrow().cast(schema).to_reader())
+        return pa.RecordBatchReader.from_batches(schema, self._batches(frame, schema))
+
+    def describe(self, query: exp.Query) -> dict[str, str]:
+        """Return the columns of a query and their types, as DuckDB calls them. No row is read."""
+        frame = self._frame(query)
+        return self.run(lambda: dict(columns_of(frame)))
+
+    def view(self, stream: Any) -> str:
+        """Give a Spark frame, or an Arrow table, a name that SQL can use; return the name."""
+        name = f"deniable_view_{len(self._tables)}_{uuid.uuid4().hex[:8]}"
+        frame = stream if hasattr(stream, "sparkSession") else self._sent(pa.table(stream))
+        self._tables[name] = frame
+        return name
+
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Do work on private data; a failure is an EngineError."""
+        with contextlib.suppress(*_failures()):
+            return work()
+        raise EngineError(FAILED)
+
+    def _frame(self, query: Any) -> DataFrame:
+        """Return the frame of a query. Spark reads the text and checks names and types; no row is read."""
+        text = self._write(query)
+        names = {table.name for table in query.find_all(exp.Table)}
+        frames: dict[str, Any] = {name: self._tables[name].where("true") for name in names}
+        return self.run(lambda: self._session.sql(text, **frames))
+
+    def _cache(self, frame: DataFrame) -> DataFrame:
+        self.run(frame.persist)
+        self._cached.append(frame)
+        return frame
+
+    def _sent(self, table: pa.Table) -> DataFrame:
+        """Return the frame of an Arrow table of this process.
+
+        Times without a zone would be taken as the session's: they travel as whole microseconds.
+        """
+        times = [pa.types.is_timestamp(column.type) for column in table.schema]
+        columns = [
+            column.cast(pa.timestamp("us")).cast(pa.int64()) if time else column
+            for column, time in zip(table.columns, times, strict=True)
+        ]
+        plain = pa.table(columns, names=[f"c{place}" for place in range(len(columns))])
+        values = [
+            f"{MOMENT.format(f'c{place}') if time else f'c{place}'} AS `{name}`"
+            for place, (name, time) in enumerate(zip(table.column_names, times, strict=True))
+        ]
+        return self.run(lambda: self._session.createDataFrame(plain).selectExpr(*values))
+
+    def _batches(self, frame: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """Return the rows in batches, one partition after the other.
+
+        `toLocalIterator` fetches partition by partition, but row by row. So every batch travels as one row
+        of bytes, in which the workers have written it.
+        """
+        rows = self.run(lambda: frame.mapInArrow(_writer(), "batch binary").toLocalIterator())
+        while (row := self.run(lambda: next(rows, None))) is not None:
+            held = bytes(row[0])
+            yield from self.run(lambda held=held: _read(held, schema))  # type: ignore[misc]
+
+
+def local_session(cores: int = 2, memory: str = "2g", **settings: str) -> SparkSession:
+    """Return a Spark session of this machine alone, for trying out: nothing outside it can reach it.
+
+    Args:    settings: of Spark, with _ for the dots: spark_sql_shuffle_partitions="8".
+    Raises:  EngineError: no Java, or no PySpark; it says what to install.
+    """
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise EngineError(_NO_JAVA)
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise EngineError(_NO_PYSPARK) from None
+    builder = SparkSession.builder.master(f"local[{cores},4]").config("spark.driver.memory", memory)
+    ours = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    for name, value in (ours | {name.replace("_", "."): value for name, value in settings.items()}).items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _writer() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return what runs in Spark's workers. It is defined here, inside, so that it travels by value: workers
+    need PyArrow, and not this package.
+    """
+
+    def written(batches: Iterable[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        for batch in batches:
+            sink = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            yield pyarrow.record_batch(
+                [pyarrow.array([sink.getvalue().to_pybytes()], pyarrow.binary())], ["batch"]
+            )
+
+    return written
+
+
+def _read(held: bytes, schema: pa.Schema) -> list[pa.RecordBatch]:
+    with pa.ipc.open_stream(held) as stream:
+        table: pa.Table = stream.read_all()
+    batches: list[pa.RecordBatch] = table.cast(schema).combine_chunks().to_batches()
+    return batches
+
+
+def _named(statement: exp.Expression) -> str:
+    """Return the name of the one table in a statement."""
+    (table,) = statement.find_all(exp.Table)
+    return table.name
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return what Spark raises: its own errors, and those of the two ways in which it is reached."""
+    found: list[type[Exception]] = [
+        pa.ArrowException,
+        OSError,
+        RuntimeError,
+        ValueError,
+        TypeError,
+        MemoryError,
+    ]
+    with contextlib.suppress(ImportError):
+        from pyspark.errors import PySparkException
+
+        found.append(PySparkException)
+    with contextlib.suppress(ImportError):
+        from py4j.protocol import Py4JError
+
+        found.append(Py4JError)
+    with contextlib.suppress(ImportError):
+        from grpc import RpcError
+
+        found.append(RpcError)
+    return tuple(found)
