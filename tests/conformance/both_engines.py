@@ -116,8 +116,7 @@ def ask(
     coverage: Sequence[int] | None = None,
     seed: int = 1,
 ) -> Sealed:
-    names = [*([unit] if unit else []), *groups, *(m.column for m in measures if getattr(m, "column", None))]
-    names += [m.of.column for m in measures if hasattr(m, "of")]
+    names = [*([unit] if unit else []), *groups, *columns(measures)]
     return collect(
         opened,
         source.rows(opened, list(dict.fromkeys(names)) or ["year"]),
@@ -138,11 +137,9 @@ def searched(
     found = {}
     for name, source in sources(spark, path).items():
         with engine(name, spark) as opened:
-            columns = [*groups, *(m.column for m in measures if getattr(m, "column", None))]
-            columns += [m.of.column for m in measures if hasattr(m, "of")]
             question = asked(
                 opened,
-                source.rows(opened, list(dict.fromkeys(["person", *columns]))),
+                source.rows(opened, list(dict.fromkeys(["person", *groups, *columns(measures)]))),
                 unit="person",
                 groups=tuple(groups),
                 keyed=False,
@@ -164,6 +161,11 @@ def searched(
             assert sealed.coverage is not None
             found[name] += ({(): sealed.coverage},)
     return found
+
+
+def columns(measures: Sequence[Measure]) -> list[str]:
+    found = [getattr(getattr(measure, "of", measure), "column", None) for measure in measures]
+    return [name for name in found if name]
 
 
 def rows_of(batch: pa.RecordBatch) -> list[tuple[Any, ...]]:

@@ -108,7 +108,12 @@ def test_declared_times_of_day(spark: Any, path: str) -> None:
 
 
 def test_every_row_a_unit(spark: Any, path: str) -> None:
-    rows = [Units(), Count(None, None), Count("real", None), Total("real", None, FINE, 0, 0, 102_400)]
+    rows: list[Measure] = [
+        Units(),
+        Count(None, None),
+        Count("real", None),
+        Total("real", None, FINE, 0, 0, 102_400),
+    ]
     alone = Contributions("drop", "l1", 1, 1, ONE)
     for groups in ([], ["hue"]):
         agree(answers(spark, path, rows, unit=None, groups=groups, contributions=alone))

@@ -6,6 +6,8 @@
 | strptime, try_strptime               | formats are Java's, and a setting changes what they mean    |
 | CAST(a real AS text)                 | numbers are printed in another way                          |
 | substring but for literal places > 0 | places from the end, and 0, mean other characters           |
+
+What has no single function there is written with its operand several times (`_COPIES`), so size is bounded.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ from deniable.query.expressions import Expression
 from deniable.query.expressions.scan import Text
 from deniable.query.schema import Type
 
+_COPIES = {"ROUND": 6, "FLOOR": 3, "CEIL": 3, "ABS": 3, "DATE_TRUNC": 3, "ISFINITE": 2}
+_DIVISIONS = 4
+_MOST_NODES = 50_000
+
 
 def check(expression: Expression, argument: str) -> None:
     """Refuse what Spark cannot answer exactly.
@@ -24,6 +30,9 @@ def check(expression: Expression, argument: str) -> None:
     Raises:  ExpressionError: with the place and a fix.
     """
     written = Text(argument, expression.text)
+    if _size(expression.tree) > _MOST_NODES:
+        fix = "Split it: a derived column can hold a part of it."
+        raise written.wrong(0, "is too complex for Spark", fix)
     for node in expression.tree.walk():
         match node:
             case exp.Anonymous(this="REGEXP_MATCHES"):
@@ -38,6 +47,17 @@ def check(expression: Expression, argument: str) -> None:
             case exp.Cast() if node.to.is_type("TEXT") and type_of(node.this) is Type.REAL:
                 fix = "Round it to a whole number first: CAST(CAST(x AS integer) AS text)."
                 _refuse(written, r"(try_)?cast", "a real does not become text on Spark", fix)
+
+
+def _size(node: exp.Expression) -> int:
+    """Return about how many nodes Spark has to read for an expression."""
+    inside = sum(map(_size, node.iter_expressions()))
+    copies = _DIVISIONS if isinstance(node, exp.IntDiv) else 1
+    if isinstance(node, exp.Anonymous):
+        copies = _COPIES.get(node.this, 1)
+    elif isinstance(node, exp.Cast):
+        copies = 2
+    return min(1 + copies * inside, 2 * _MOST_NODES)
 
 
 def _is_place(node: exp.Expression) -> bool:

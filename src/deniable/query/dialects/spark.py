@@ -59,15 +59,20 @@ def spark(node: exp.Expression) -> exp.Expression:
 
 
 def _same(node: exp.Expression) -> exp.Expression:
-    """Return the node with its parts in Spark's dialect."""
-    same: exp.Expression = type(node)(**{name: _part(value) for name, value in node.args.items()})
+    """Return the node with its parts in Spark's dialect. (Few frames a level: trees are up to 100 deep.)"""
+    same: exp.Expression = type(node)(**_parts(node.args))
     return same
 
 
-def _part(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_part(one) for one in value]
-    return spark(value) if isinstance(value, exp.Expression) else value
+def _parts(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a node in Spark's dialect; names and switches stay."""
+    found: dict[str, Any] = {}
+    for name, value in args.items():
+        if isinstance(value, list):
+            found[name] = list(map(spark, value))
+        else:
+            found[name] = spark(value) if isinstance(value, exp.Expression) else value
+    return found
 
 
 def _select(node: exp.Select) -> exp.Expression:
@@ -75,10 +80,10 @@ def _select(node: exp.Select) -> exp.Expression:
     qualify = args.pop("qualify", None)
     if (group := args.get("group")) is not None:
         args["group"] = exp.Group(expressions=[_grouped(by, node) for by in group.expressions])
-    numbered = [part for part in node.expressions if part.find(exp.RowNumber)]
-    parts = {name: _part(value) for name, value in args.items() if name != "expressions"}
-    listed = [_numbered(part, node) if part in numbered else spark(part) for part in node.expressions]
-    select = exp.Select(expressions=listed, **parts)
+    select = exp.Select(**_parts(args | {"expressions": []}))
+    for part in node.expressions:
+        numbered = isinstance(part, exp.Alias) and part.this.find(exp.RowNumber)
+        select.append("expressions", _numbered(part, node) if numbered else spark(part))
     return select if qualify is None else _qualified(select, qualify.this)
 
 

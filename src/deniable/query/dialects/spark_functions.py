@@ -137,38 +137,27 @@ def _rounded(node: exp.Anonymous, value: exp.Expression) -> exp.Expression:
     digits = node.expressions[1]
     places = -int(digits.this.this) if isinstance(digits, exp.Neg) else int(digits.this)
     if type_of(node) is Type.INTEGER:
-        return _rounded_integer(value, 10**-places)
+        return _away(value, number(10**-places), number(10**-places // 2))
     scale = number(f"{float(10 ** abs(places))!r}")
     times, by = ("TRY_MULTIPLY", "TRY_DIVIDE") if places > 0 else ("TRY_DIVIDE", "TRY_MULTIPLY")
     scaled = call(times, value, scale) if places else value
-    half = _away(scaled)
-    return call(by, half, scale.copy()) if places else half
+    whole = call("ROUND", scaled, number(0))
+    return call(by, whole, scale.copy()) if places else whole
 
 
-def _away(value: exp.Expression) -> exp.Expression:
-    """Return the whole DOUBLE nearest to a DOUBLE; of two the one that is further from 0."""
-    rest = call("TRY_MOD", value, number("1.0"))
+def _away(value: exp.Expression, unit: exp.Expression, half: exp.Expression) -> exp.Expression:
+    """Return the multiple of `unit` nearest to a whole number; of two the one that is further from 0."""
+    rest = call("TRY_MOD", value, unit)
     down = call("TRY_SUBTRACT", value.copy(), rest)
-    up = exp.GTE(this=rest.copy(), expression=number("0.5"))
-    low = exp.LTE(this=rest.copy(), expression=number("-0.5"))
+    up = exp.GTE(this=rest.copy(), expression=half)
+    low = exp.LTE(this=rest.copy(), expression=exp.Neg(this=half.copy()))
     return exp.Case(
         ifs=[
-            exp.If(this=up, true=call("TRY_ADD", down, number("1.0"))),
-            exp.If(this=low, true=call("TRY_SUBTRACT", down.copy(), number("1.0"))),
+            exp.If(this=up, true=call("TRY_ADD", down, unit.copy())),
+            exp.If(this=low, true=call("TRY_SUBTRACT", down.copy(), unit.copy())),
         ],
         default=down.copy(),
     )
-
-
-def _rounded_integer(value: exp.Expression, unit: int) -> exp.Expression:
-    """Return a whole number rounded to a multiple of `unit`, a power of ten; half away from zero."""
-    half = number(unit // 2)
-    moved = _either(
-        exp.LT(this=_group(value), expression=number(0)),
-        call("TRY_SUBTRACT", value.copy(), half),
-        call("TRY_ADD", value.copy(), half.copy()),
-    )
-    return call("TRY_SUBTRACT", moved, call("TRY_MOD", moved.copy(), number(unit)))
 
 
 def _cut(unit: str, of: Type | None, value: exp.Expression) -> exp.Expression:
