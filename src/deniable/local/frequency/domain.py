@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from unicodedata import normalize
@@ -142,6 +142,9 @@ def declared(items: object, other: object = None) -> Domain:
 def _given(items: object) -> list[Item]:
     if isinstance(items, str | bytes | Mapping | set | frozenset) or not isinstance(items, Iterable):
         raise ParameterError("domain", items, "must be a list of items in an order", _FIX)
+    many = ParameterError("domain", None, f"has more than {_MOST:,} items", "Group some of them.")
+    if isinstance(items, Sized) and len(items) > _MOST:
+        raise many
     found: list[Item] = []
     for item in items:
         plain = _plain(item)
@@ -149,7 +152,7 @@ def _given(items: object) -> list[Item]:
             raise ParameterError("domain", item, "holds what is no text and no 64-bit whole number", _FIX)
         found.append(plain)
         if len(found) > _MOST:
-            raise ParameterError("domain", items, f"has more than {_MOST:,} items", "Group some of them.")
+            raise many
     if len(found) < 2:
         raise ParameterError("domain", items, "must have at least two items", _FIX)
     return found

@@ -42,12 +42,21 @@ def spread(share: Floats, true: Fraction, false: Fraction) -> Floats:
 
 
 def _end(supported: Floats, n: int, true: Fraction, false: Fraction, z: float) -> Floats:
-    """Return the root f of f = g + z sqrt(s(f) / n) / d, with g the share that `supported` would show."""
+    """Return the end f = g + z sqrt(s(f) / n) / d, with g the share that `supported` would show.
+
+    Shares outside [0, 1] do not exist: there s is that of the nearer end, and f leaves the interval only by
+    it.
+    """
     d = float(true - false)
-    at_zero = float(false * (1 - false)) / d**2
-    slope = float(true * (1 - true) - false * (1 - false)) / d**2
+    none, all_ = float(false * (1 - false)) / d**2, float(true * (1 - true)) / d**2
     shown = (supported / n - float(false)) / d
-    w = z * z / n
-    inside = np.maximum(w * (at_zero + slope * shown) + (w * slope / 2) ** 2, 0.0)
-    end: Floats = shown + w * slope / 2 + np.sign(z) * np.sqrt(inside)
+    w, slope = z * z / n, all_ - none
+    inside = np.maximum(w * (none + slope * shown) + (w * slope / 2) ** 2, 0.0)
+    root = shown + w * slope / 2 + np.sign(z) * np.sqrt(inside)
+    at_0, at_1 = (shown + z * float(np.sqrt(variance / n)) for variance in (none, all_))
+    end: Floats
+    if z < 0:
+        end = np.where(at_0 <= 0, at_0, np.where(root <= 1, root, at_1))
+    else:
+        end = np.where(at_1 >= 1, at_1, np.where(root >= 0, root, at_0))
     return end
