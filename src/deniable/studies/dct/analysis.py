@@ -3,8 +3,8 @@
 1. A mean of n unbiased reports with average variance V is nearly normal, so the expected absolute error is
    sqrt(2 V / (pi n)): the ratio of two mechanisms is sqrt(V / V'), whatever n (`absolute_error`).
 2. PM and Duchi have the variances below, at a value with square s (Wang et al. 2019; Duchi et al. 2014).
-3. The claim: an error nearly ten times below that of PM. The error of DCT does not depend on the value, so its
-   variance at every value is then V(PM)/100, and no unbiased mechanism that keeps epsilon has a worst variance
+3. The claim: an error nearly ten times below that of PM. The error of DCT is the same for all values, so its
+   variance at each of them is V(PM)/100, and no unbiased mechanism that keeps epsilon has a worst variance
    below the limit L(epsilon). `needed` returns the least epsilon with L(epsilon) <= V.
    (Without unbiasedness a constant 0 beats everything on data around 0.)
 """

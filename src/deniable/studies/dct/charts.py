@@ -1,0 +1,147 @@
+"""The charts of the study: panels of curves with linear or logarithmic scales, and one legend below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from deniable.studies.dct.drawing import Dot, Drawing, Line, Shape, Words
+
+_WIDTH, _HEIGHT = 760, 270
+_LEFT, _TOP, _RIGHT, _BOTTOM = 62, 40, 14, 46
+_GREY, _LIGHT, _RED = "#555555", "#dddddd", "#b00020"
+_COLOURS = "#0072b2 #d55e00 #009e73 #cc79a7 #e69f00 #56b4e9 #000000 #8a6d00 #7b3fa0 #606060".split()
+_DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
+_LEGEND = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points of one name; the same name has the same colour in all panels of a figure."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One chart. level: a y to mark with a line and a name. synthetic: the data is made up; it is stamped."""
+
+    title: str
+    across: str
+    up: str
+    curves: Sequence[Curve]
+    log_across: bool = False
+    log_up: bool = False
+    level: tuple[float, str] | None = None
+    synthetic: bool = False
+    ticks: Sequence[float] = field(default=())
+
+
+def draw(panels: Sequence[Panel], *, title: str, description: str, columns: int = 2) -> Drawing:
+    """Return the panels in rows, with a title above and one legend below."""
+    names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
+    columns = min(columns, len(panels))
+    rows = math.ceil(len(panels) / columns)
+    wide, top = _WIDTH // columns, 34
+    shapes: list[Shape] = [Words((12, 22), title, 15)]
+    for place, panel in enumerate(panels):
+        left, above = (place % columns) * wide, top + (place // columns) * _HEIGHT
+        shapes += _panel(panel, left, above, wide, names)
+    across = 3
+    height = top + rows * _HEIGHT
+    for place, name in enumerate(names):
+        x, y = 14 + (place % across) * (_WIDTH // across), height + 14 + (place // across) * _LEGEND
+        shapes += _sample(name, names.index(name), x, y)
+    height += 18 + math.ceil(len(names) / across) * _LEGEND
+    return Drawing(_WIDTH, height, shapes, title, description)
+
+
+def _sample(name: str, number: int, x: float, y: float) -> list[Shape]:
+    colour, dash = _style(number)
+    return [
+        Line(((x, y - 4), (x + 26, y - 4)), colour, 2, dash),
+        Dot((x + 13, y - 4), colour),
+        Words((x + 33, y), name, 12),
+    ]
+
+
+def _style(number: int) -> tuple[str, tuple[int, ...]]:
+    return _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
+
+
+def _panel(panel: Panel, left: float, above: float, wide: float, names: Sequence[str]) -> list[Shape]:
+    low_x, high_x, low_y, high_y = _range(panel)
+    right, bottom = left + wide - _RIGHT, above + _HEIGHT - _BOTTOM
+    x = _scale(low_x, high_x, left + _LEFT, right, log=panel.log_across)
+    y = _scale(low_y, high_y, bottom, above + _TOP, log=panel.log_up)
+    shapes: list[Shape] = [Words((left + _LEFT, above + 22), panel.title, 13)]
+    shapes += _axes(panel, (low_x, high_x, low_y, high_y), x, y)
+    shapes.append(Words((right, bottom + 36), panel.across, 12, "end", _GREY))
+    shapes.append(Words((left + _LEFT, above + 36), panel.up, 11, "start", _GREY))
+    if panel.synthetic:
+        shapes.append(Words((right, above + 36), "synthetic data", 12, "end", _RED))
+    if panel.level is not None:
+        at, name = panel.level
+        shapes += [
+            Line(((x(low_x), y(at)), (x(high_x), y(at))), _RED, 1, (5, 4)),
+            Words((x(low_x) + 6, y(at) + 14), name, 11, "start", _RED),
+        ]
+    for curve in panel.curves:
+        colour, dash = _style(names.index(curve.name))
+        seen = [(x(a), y(b)) for a, b in curve.points if math.isfinite(b) and (b > 0 or not panel.log_up)]
+        if len(seen) > 1:
+            shapes.append(Line(seen, colour, 2, dash))
+        shapes += [Dot(point, colour) for point in (seen if len(seen) <= 15 else [])]
+    return shapes
+
+
+def _range(panel: Panel) -> tuple[float, float, float, float]:
+    points = [point for curve in panel.curves for point in curve.points if math.isfinite(point[1])]
+    ups = [b for _, b in points if b > 0 or not panel.log_up] + ([panel.level[0]] if panel.level else [])
+    overs = [a for a, _ in points]
+    low, high = min(ups, default=0.1), max(ups, default=1)
+    if panel.log_up:
+        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high * 1.001))
+    else:
+        low, high = min(0.0, low), high * 1.05
+    return min(overs, default=0), max(overs, default=1), low, high if high > low else low + 1
+
+
+def _scale(low: float, high: float, start: float, end: float, *, log: bool) -> Callable[[float], float]:
+    """Return the place in pixels of a value between low and high."""
+
+    def place(value: float) -> float:
+        if log:
+            return start + (end - start) * math.log(value / low) / math.log(high / low)
+        return start + (end - start) * (value - low) / (high - low)
+
+    return place
+
+
+def _axes(
+    panel: Panel,
+    ends: tuple[float, float, float, float],
+    x: Callable[[float], float],
+    y: Callable[[float], float],
+) -> list[Shape]:
+    low_x, high_x, low_y, high_y = ends
+    shapes: list[Shape] = []
+    for value in _ticks(low_y, high_y, log=panel.log_up):
+        shapes.append(Line(((x(low_x), y(value)), (x(high_x), y(value))), _LIGHT))
+        shapes.append(Words((x(low_x) - 6, y(value) + 4), f"{value:g}", 11, "end", _GREY))
+    marked = panel.ticks or _ticks(low_x, high_x, log=panel.log_across)
+    shapes += [Words((x(at), y(low_y) + 17), f"{at:g}", 11, "middle", _GREY) for at in marked]
+    shapes.append(Line(((x(low_x), y(high_y)), (x(low_x), y(low_y)), (x(high_x), y(low_y))), _GREY))
+    return shapes
+
+
+def _ticks(low: float, high: float, *, log: bool) -> list[float]:
+    if log:
+        powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
+        return [10.0**power for power in powers]
+    power = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step = next(size * power for size in (5, 2, 1) if (high - low) / (size * power) >= 3)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]

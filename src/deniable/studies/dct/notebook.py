@@ -1,0 +1,121 @@
+"""A study as cells: each is a function with plain arguments, and its numbers are kept in a small file.
+
+A cell's key holds everything that its numbers depend on (data, sizes, seed, version of the study): what is
+found in the file can be used again, and a study that was stopped goes on where it was. The file is replaced
+in one step, never half written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from deniable.audit.progress import Meter
+from deniable.errors import SourceError
+
+Numbers = dict[str, Any]
+_VERSION = 1
+_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One computation. run: a function of a module, called with the arguments and `seed`."""
+
+    run: Callable[..., Numbers]
+    arguments: dict[str, Any]
+
+    def key(self, seed: int) -> str:
+        """Return a key that differs whenever the numbers may."""
+        return json.dumps([_VERSION, self.run.__name__, seed, self.arguments], sort_keys=True)
+
+    def seed(self, seed: int) -> int:
+        """Return a seed of its own, so that the order of cells plays no part."""
+        return int.from_bytes(sha256(self.key(seed).encode()).digest()[:8])
+
+
+@dataclass
+class Notebook:
+    """The numbers of all finished cells, in one JSON file.
+
+    Raises:  SourceError: the file is there and is none of these.
+    """
+
+    path: Path
+    kept: dict[str, Numbers] = field(default_factory=dict)
+    written: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.path.exists():
+            try:
+                self.kept = json.loads(self.path.read_text("utf-8"))["cells"]
+            except (ValueError, KeyError, TypeError):
+                raise SourceError(f"{self.path} is no notebook of a study. Move it away.") from None
+
+    def put(self, key: str, numbers: Numbers) -> None:
+        """Keep the numbers of a cell; write the file at most once a second."""
+        self.kept[key] = numbers
+        if time.monotonic() - self.written > _SECONDS:
+            self.save()
+
+    def save(self) -> None:
+        """Replace the file in one step."""
+        beside = self.path.with_suffix(f".{os.getpid()}.part")
+        beside.write_text(json.dumps({"cells": self.kept}), "utf-8")
+        beside.replace(self.path)
+        self.written = time.monotonic()
+
+
+def complete(
+    cells: Sequence[Cell], notebook: Notebook, *, seed: int, workers: int, bar: Meter
+) -> list[Numbers]:
+    """Return the numbers of all cells, running those that the notebook lacks. bar: told of each."""
+    keys = [cell.key(seed) for cell in cells]
+    missing = [place for place, key in enumerate(keys) if key not in notebook.kept]
+    bar.advance(len(cells) - len(missing))
+    try:
+        for place, numbers in _run([cells[place] for place in missing], seed, workers):
+            notebook.put(keys[missing[place]], numbers)
+            bar.advance(1)
+    finally:
+        notebook.save()
+    return [notebook.kept[key] for key in keys]
+
+
+def _run(cells: Sequence[Cell], seed: int, workers: int) -> Iterator[tuple[int, Numbers]]:
+    if workers == 1 or len(cells) < 2:
+        for place, cell in enumerate(cells):
+            yield place, _one(cell, seed)
+        return
+    with _pool(workers) as pool:
+        waiting: dict[Future[Numbers], int] = {
+            pool.submit(_one, cell, seed): place for place, cell in enumerate(cells)
+        }
+        while waiting:
+            for found in wait(waiting, return_when=FIRST_COMPLETED).done:
+                yield waiting.pop(found), found.result()
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool whose processes are started fresh; drop what waits when the study is stopped."""
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _one(cell: Cell, seed: int) -> Numbers:
+    start = time.perf_counter()
+    numbers = cell.run(**cell.arguments, seed=cell.seed(seed))
+    return {**numbers, "seconds": round(time.perf_counter() - start, 3)}

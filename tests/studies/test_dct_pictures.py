@@ -1,0 +1,87 @@
+"""Pictures are painted twice from one list of shapes, and say what is synthetic."""
+
+from __future__ import annotations
+
+import io
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from deniable.errors import ParameterError
+from deniable.studies.dct import charts
+from deniable.studies.dct.charts import Curve, Panel
+from deniable.studies.dct.drawing import Dot, Drawing, Line, Words, pillow
+
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def picture(**changes: object) -> Drawing:
+    options: dict[str, object] = {"log_across": True, "log_up": True, "synthetic": True}
+    panel = Panel(
+        "P & Q",
+        "epsilon",
+        "error",
+        [Curve("one", [(0.1, 0.5), (1, 0.05)]), Curve("two", [(0.1, 0.2), (1, 0)])],
+        **{**options, **changes},  # type: ignore[arg-type]
+    )
+    return charts.draw([panel, panel], title="<T>", description="D")
+
+
+def texts(drawing: Drawing) -> list[str]:
+    root = ElementTree.fromstring(drawing.svg())
+    return [element.text or "" for element in root.iter(f"{SPACE}text")]
+
+
+def test_a_picture_is_one_complete_svg_with_everything_named() -> None:
+    drawing = picture()
+    root = ElementTree.fromstring(drawing.svg())
+    assert root.tag == f"{SPACE}svg"
+    assert [root[0].text, root[1].text] == ["<T>", "D"]
+    assert {"P & Q", "epsilon", "error", "one", "two", "0.1", "1"} <= set(texts(drawing))
+    assert texts(drawing).count("synthetic data") == 2
+    assert "synthetic data" not in texts(picture(synthetic=False))
+
+
+def test_equal_steps_on_a_log_scale_are_equally_far() -> None:
+    lines = [shape for shape in picture(level=(0.05, "limit")).shapes if isinstance(shape, Line)]
+    curve = next(line for line in lines if line.width == 2 and line.points[0][0] < 100)
+    (left, high), (right, low) = curve.points
+    frame = next(line for line in lines if len(line.points) == 3)
+    assert left == pytest.approx(frame.points[0][0])
+    assert right == pytest.approx(frame.points[2][0])
+    full = frame.points[1][1] - frame.points[0][1]
+    assert low - high == pytest.approx(full / 2)
+
+
+def test_points_that_a_log_scale_cannot_hold_are_left_out() -> None:
+    dots = [shape for shape in picture().shapes if isinstance(shape, Dot)]
+    assert len(dots) == 2 + 2 * (2 + 1)
+
+
+def test_a_linear_scale_starts_at_zero() -> None:
+    shown = texts(picture(log_up=False, log_across=False))
+    assert "0" in shown
+
+
+def test_png_has_twice_the_pixels_and_the_colours_of_the_svg() -> None:
+    image_module = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    drawing = Drawing(60, 40, [Line(((10, 20), (50, 20)), "#ff0000", 4), Words((5, 10), "x")], "t", "d")
+    image = image_module.open(io.BytesIO(drawing.png())).convert("RGB")
+    assert image.size == (120, 80)
+    assert image.getpixel((60, 40)) == pytest.approx((255, 0, 0), abs=4)
+    assert image.getpixel((60, 70)) == (255, 255, 255)
+
+
+def test_dashes_are_painted_as_dashes() -> None:
+    image_module = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    drawing = Drawing(100, 20, [Line(((0, 10), (50, 10), (100, 10)), "#000000", 2, (10, 10))], "t", "d")
+    image = image_module.open(io.BytesIO(drawing.png())).convert("L")
+    row = [image.getpixel((x, 20)) < 128 for x in range(10, 190, 20)]
+    assert row == [True, False] * 4 + [True]
+
+
+def test_without_pillow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(ParameterError, match=r'pip install "deniable\[study\]"'):
+        pillow()
