@@ -25,7 +25,7 @@ DRAWS = 100_000
 
 
 @pytest.mark.parametrize("mechanism", EVERY)
-@pytest.mark.parametrize("item", [0, 2, 6])
+@pytest.mark.parametrize("item", [0, 3, 6])
 def test_arrays_follow_the_law_and_not_a_nearby_one(mechanism: str, item: int) -> None:
     one, other = made(mechanism, 7, 1), made(mechanism, 7, "1.2")
     payload = one.randomize(np.full(DRAWS, item), SeededBits(item + 7, insecure=True))
