@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
-from deniable import local
+from deniable import events, local
 from deniable.audit.subjects import BlackBox, Known, Subject
 from deniable.bits import Bits
 from deniable.guarantees import PureDP
 from deniable.local import telemetry
+from deniable.local.mean.laplace import Noise
 
 
 def collected() -> list[Subject]:
     """Return the protocols of `deniable.local` as subjects; each area has a function of its own."""
-    parts: tuple[Iterator[Subject], ...] = (_telemetry(),)
+    parts: tuple[Iterator[Subject], ...] = (_mean(), _telemetry())
     return [subject for part in parts for subject in part]
+
+
+def _mean() -> Iterator[Subject]:
+    """Yield integer tables, windows on a grid (some of their rows), Laplace noise, and reports as drawn."""
+    tables = {
+        "optimal": local.Mean(epsilon=1, bounds=(0, 10)),
+        "optimal, epsilon 4": local.Mean(epsilon=4, bounds=(0, 10)),
+        "optimal for a uniform prior": local.Mean(epsilon=1, bounds=(0, 10), objective="uniform"),
+        "duchi": local.Mean(epsilon=1, bounds=(0, 10), mechanism="duchi"),
+        "piecewise": local.Mean(epsilon=1, bounds=(0, 10), mechanism="piecewise"),
+        "hybrid": local.Mean(epsilon=1, bounds=(0, 10), mechanism="hybrid"),
+        "classified": local.Mean(epsilon=1, bounds=(0, 10), mechanism="classified"),
+    }
+    for name, mean in tables.items():
+        rows = mean.inputs()
+        some = rows if len(rows) < 100 else [rows[len(rows) * k // 8] for k in range(8)] + [rows[-1]]
+        yield Known(f"Mean, {name}", mean.event, mean.probabilities, some)
+    noisy = local.Mean(epsilon=1, bounds=(0, 10), mechanism="laplace")
+    assert isinstance(noisy.law, Noise)
+    steps = 2 * Fraction(1 << noisy.law.fine)
+    yield Known(
+        "Mean, laplace", noisy.event, events.DiscreteLaplace(scale=noisy.law.scale, sensitivity=steps)
+    )
+
+    def reports(value: float, n: int, bits: Bits) -> list[int]:
+        drawn: list[int] = tables["optimal"].randomize([value] * n, bits=bits).payload.tolist()
+        return drawn
+
+    yield BlackBox("Mean, reports", tables["optimal"].event, reports, 0.0, 10.0, batch=20_000, times=10)
 
 
 def _telemetry() -> Iterator[Subject]:

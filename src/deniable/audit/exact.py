@@ -9,6 +9,8 @@
 | ... to `Steps`, a piecewise constant density          | the same, on all pieces   | Proved, Violated    |
 | ... to a table of `Between`                           | the same, on enclosures   | or Computed         |
 | ... to a `Density`, any Python function               | numerical integration     | Computed, Violated  |
+| a protocol of `dn.local` with a finite table          | the same; its own inputs  | Proved, Violated    |
+|                                                       | and its own epsilon       |                     |
 | an event: Laplace, Gaussian, DiscreteLaplace,         | interval arithmetic on    | Proved, Violated    |
 | DiscreteGaussian                                      | the density (`additive`)  |                     |
 
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from deniable.audit import additive, enumeration, quadrature
 from deniable.audit.distributions import Distribution, tabulated
@@ -30,25 +32,50 @@ from deniable.events import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 from deniable.exact import Number, probability
 from deniable.guarantees import ApproxDP, PureDP
 
+
+@runtime_checkable
+class Tabled(Protocol):
+    """A protocol that knows its whole table: its event, the inputs to compare, their probabilities."""
+
+    @property
+    def event(self) -> PureDP:
+        """What one report costs."""
+        ...
+
+    def inputs(self) -> Sequence[Any]:
+        """Return the inputs whose laws are the extremes of all."""
+        ...
+
+    def probabilities(self, value: Any, /) -> Distribution:
+        """Return the probability of each report for an input."""
+        ...
+
+
 Mechanism = additive.Additive | Callable[[Any], Distribution | Density]
 
 
 def exact(
-    mechanism: Mechanism,
+    mechanism: Mechanism | Tabled,
     inputs: Iterable[object] = (),
     *,
-    epsilon: Number,
+    epsilon: Number | None = None,
     delta: Number = 0,
     pairs: Iterable[tuple[object, object]] | None = None,
 ) -> Proved | Violated | Computed:
     """Return whether the mechanism keeps (epsilon, delta), decided from its probabilities.
 
     Args:    mechanism: see the table above. inputs: all inputs to compare; none for an event.
-             epsilon: "ln 3" is rounded up, as a claim.
+             epsilon: "ln 3" is rounded up, as a claim. A protocol states its own when this is omitted.
              pairs: the neighbours, each taken both ways; every two inputs are neighbours when omitted.
     Raises:  ParameterError: what the mechanism returns is no distribution; there are fewer than two inputs; a
              pair names another input.
     """
+    if isinstance(mechanism, Tabled):
+        claim = claimed(mechanism.event.epsilon if epsilon is None else epsilon, delta)
+        compared = list(inputs) or mechanism.inputs()
+        return exact(mechanism.probabilities, compared, epsilon=claim.epsilon, delta=delta, pairs=pairs)
+    if epsilon is None:
+        raise ParameterError("epsilon", None, "must be given", "Write the claim: epsilon=1.")
     claim = claimed(epsilon, delta)
     if isinstance(mechanism, Laplace | DiscreteLaplace | Gaussian | DiscreteGaussian):
         return additive.decided(mechanism, claim)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from deniable.errors import ParameterError, ReportError
@@ -41,8 +42,7 @@ class Parameters:
     @property
     def fingerprint(self) -> bytes:
         """The first 8 bytes of the SHA-256 of the parameters as JSON with sorted keys and no spaces."""
-        written = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(written.encode()).digest()[:8]
+        return _fingerprint(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the parameters as plain JSON values, with the version of reports."""
@@ -89,6 +89,12 @@ class Parameters:
             if ours.get(name) != theirs.get(name):
                 raise _differs(name, str(theirs.get(name)), str(ours.get(name)))
         raise _differs("table", str(other.table), str(self.table))
+
+
+@lru_cache(maxsize=256)
+def _fingerprint(parameters: Parameters) -> bytes:
+    written = json.dumps(parameters.to_json(), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode()).digest()[:8]
 
 
 _KEYS = ("protocol", "epsilon", "parameters", "table")

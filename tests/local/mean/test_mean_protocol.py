@@ -110,8 +110,8 @@ def test_reports_survive_bytes_lines_and_merging(mechanism: Any) -> None:
     mean = Mean(epsilon=2, bounds=(0, 100), mechanism=mechanism)
     reports = mean.randomize(np.linspace(0, 100, 500))
     direct = mean.estimate(reports)
-    lines = mean.reports(list(reports.to_json_lines()))
-    parts = [mean.aggregate(mean.reports(reports[k : k + 100].to_bytes())) for k in range(0, 500, 100)]
+    lines = mean.read(list(reports.to_json_lines()))
+    parts = [mean.aggregate(mean.read(reports[k : k + 100].to_bytes())) for k in range(0, 500, 100)]
     total = parts[0]
     for part in parts[1:]:
         total = total + part
@@ -131,7 +131,7 @@ def test_reports_of_another_mean_are_refused() -> None:
         with pytest.raises(ReportError):
             ours.estimate(reports)
         with pytest.raises(ReportError):
-            ours.reports(reports.to_bytes())
+            ours.read(reports.to_bytes())
         with pytest.raises(ReportError):
             ours.aggregate(ours.randomize([5.0])) + other.aggregate(reports)
     forged = Reports(ours.parameters, np.array([250], np.uint8))

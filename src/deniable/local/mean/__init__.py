@@ -14,6 +14,6 @@
 from __future__ import annotations
 
 from deniable.local.mean.limits import Limit, limit
-from deniable.local.mean.protocol import Error, Mean
+from deniable.local.mean.protocol import MECHANISMS, Error, Mean
 
-__all__ = ["Error", "Limit", "Mean", "limit"]
+__all__ = ["MECHANISMS", "Error", "Limit", "Mean", "limit"]

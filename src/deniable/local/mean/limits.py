@@ -40,12 +40,18 @@ _CLOSED = Fraction(600)
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What the variance of one report on a value in [-1, 1] can be at best: between lower and upper."""
+    """What the variance of one report on a value in [-1, 1] can be at best: between lower and upper.
+
+    As a float it is `lower`.
+    """
 
     epsilon: Fraction
     objective: str
     lower: float
     upper: float
+
+    def __float__(self) -> float:
+        return self.lower
 
     def times(self, variance: float) -> float:
         """Return how many times the limit a variance is, at most."""

@@ -54,6 +54,7 @@ GRIDS = (
     Grid(Fraction(4), 33, 64, 1.25),
     Grid(Fraction(5), 49, 96, 1.15),
     Grid(Fraction(6), 65, 128, 1.1),
+    Grid(Fraction(7), 97, 192, 1.075),
     Grid(Fraction(8), 129, 256, 1.05),
 )
 """Grids for the worst case; reach is in units of 1 / tanh(epsilon / 2), that of Duchi's outputs."""

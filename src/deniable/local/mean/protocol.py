@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,7 @@ from deniable.local.reports import Reports
 _PIECE = 1 << 16
 _LARGEST, _LEAST = Fraction(10) ** 300, 1e-300
 Mechanism = Literal["optimal", "duchi", "piecewise", "hybrid", "laplace", "classified"]
+MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,11 @@ class Mean:
             payload[start : start + _PIECE] = self._drawn(v[start : start + _PIECE], source)
         return Reports(self.parameters, payload)
 
-    def reports(self, data: bytes | Iterable[str]) -> Reports:
-        """Return reports from bytes, or from lines of JSON; refuse those of other parameters."""
+    def read(self, data: bytes | Iterable[str]) -> Reports:
+        """Return reports from bytes, or from lines of JSON.
+
+        Raises:  ReportError: they were made with other parameters, or are none.
+        """
         if isinstance(data, bytes):
             return Reports.from_bytes(data, self.parameters, self._dtype)
         return Reports.from_json_lines(data, self.parameters, self._dtype)
