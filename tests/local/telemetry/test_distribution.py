@@ -93,6 +93,17 @@ def test_intervals_hold_for_a_spike_that_smoothing_would_hide() -> None:
     assert (hits >= 49).all()
 
 
+def test_a_quantile_of_people_who_all_say_one_number_is_held() -> None:
+    """40 runs of which fewer than 31 hold have probability below 1e-5 at 95 %."""
+    protocol, hits = Distribution(epsilon=1, bounds=(0, 1)), np.zeros(2)
+    for run in range(40):
+        reports = protocol.randomize(np.full(20_000, 0.3711), bits=SeededBits(run, insecure=True))
+        found = protocol.estimate(reports)
+        held = [found.quantile(q) for q in ("0.25", "0.75")]
+        hits += [float(one.low) <= 0.3711 <= float(one.high) for one in held]
+    assert (hits >= 31).all()
+
+
 def test_intervals_are_not_wider_than_their_use() -> None:
     values = np.random.default_rng(1).beta(2, 5, 200_000)
     protocol = Distribution(epsilon=1, bounds=(0, 1))

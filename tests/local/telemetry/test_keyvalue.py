@@ -15,7 +15,7 @@ from deniable.bits import SeededBits
 from deniable.brackets import exponential
 from deniable.errors import ParameterError, ReportError
 from deniable.local import KeyValue
-from deniable.local.keyvalue.pairs import Pairs
+from deniable.local.keyvalue.pairs import Pairs, sampled
 from deniable.local.keyvalue.ratio import quotient
 from deniable.local.keyvalue.rounds import Lying
 from deniable.local.keyvalue.schemes import Direct, Unary
@@ -50,6 +50,24 @@ def test_unary_odds_are_the_published_optimum(epsilon: float) -> None:
     assert isinstance(scheme, Unary)
     assert scheme.alpha / 2**31 == pytest.approx(e / (e + 1), abs=1e-8)
     assert 2 * scheme.beta / 2**32 == pytest.approx(2 / (e + 3), abs=1e-8)
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue", "privkvm"])
+def test_many_reports_follow_the_stated_law(mechanism: str) -> None:
+    protocol, n = KeyValue(epsilon=1, keys=["a", "b"], mechanism=mechanism), 40_000
+    law = protocol.probabilities({"a": 0.5})
+    payload = protocol.randomize([{"a": 0.5}] * n, bits=seeded(9)).payload.reshape(n, -1)
+    seen = {row: int(many) for row, many in zip(*_rows(payload), strict=True)}
+    likely = {(key if isinstance(key, tuple) else (key,)): float(p) for key, p in law.items()}
+    assert seen.keys() <= likely.keys()
+    distance = sum((seen.get(row, 0) - n * p) ** 2 / (n * p) for row, p in likely.items())
+    freedom = len(likely) - 1
+    assert distance < freedom + 6.5 * math.sqrt(2 * freedom) + 40, "beyond the quantile at ALPHA"
+
+
+def _rows(payload: np.ndarray[Any, Any]) -> tuple[list[tuple[int, ...]], list[int]]:
+    found, many = np.unique(payload, axis=0, return_counts=True)
+    return [tuple(row) for row in found.tolist()], many.tolist()
 
 
 @pytest.mark.parametrize("padding", [1, 3, 10])
@@ -206,6 +224,18 @@ def test_arrays_refuse_what_a_device_takes() -> None:
             protocol.randomize(values)
         assert "11" not in str(refused.value)
     assert len(protocol.randomize([])) == 0
+
+
+@pytest.mark.parametrize(("held", "odds"), [(1, 1 / 3), (3, 1 / 3), (5, 1 / 5)])
+def test_a_pair_is_sampled_as_often_as_padding_says(held: int, odds: float) -> None:
+    pairs = Pairs(
+        np.arange(0, held * 9001, held), np.tile(np.arange(held), 9000), np.zeros(held * 9000, np.int64)
+    )
+    keys, _ = sampled(pairs, 3, 7, seeded(8))
+    assert abs((keys == 0).sum() - 9000 * odds) < 6.2 * math.sqrt(9000 * odds * (1 - odds))
+    dummies = 1 - min(held, 3) / 3
+    assert abs((keys >= 7).sum() - 9000 * dummies) <= 6.2 * math.sqrt(9000 * dummies * (1 - dummies))
+    assert keys.max() < 10
 
 
 def test_pairs_in_any_order_are_one_person() -> None:
