@@ -24,6 +24,8 @@ from deniable.local.vector.proposals import directions, lifted, step
 from deniable.local.vector.scheme import Reals
 
 _PIECE = 1 << 18
+_LIFTED = 1 << 16
+_AT_ONCE = 1 << 22
 _ZERO = 1 << 15
 
 
@@ -57,6 +59,11 @@ class Ball:
         return step(self.cap) / self.cap.slope
 
     @property
+    def square_unit(self) -> float:
+        """The square of `unit`."""
+        return self.unit**2
+
+    @property
     def spread(self) -> float:
         """The variance along the vector or across it, whichever is larger."""
         return max(self.cap.square, self.cap.across) / self.cap.slope**2 + self.unit**2 / 4
@@ -78,11 +85,13 @@ class Ball:
 
     def payload(self, vectors: Reals, bits: Bits) -> NDArray[np.uint16]:
         """Return the codes of one direction for each vector."""
-        parts = [
-            directions(lifted(vectors[start : start + _PIECE], bits), self.cap, bits)
-            for start in range(0, len(vectors), _PIECE)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, self.width), np.uint16)
+        out = np.empty(vectors.shape, np.uint16)
+        many, few = (max(1, size // self.width) for size in (_AT_ONCE, _LIFTED))
+        for start in range(0, len(vectors), many):
+            some = vectors[start : start + many]
+            unit = np.concatenate([lifted(some[at : at + few], bits) for at in range(0, len(some), few)])
+            out[start : start + many] = directions(unit, self.cap, bits)
+        return out
 
     def decoded(self, payload: NDArray[Any]) -> Reals:
         """Return an unbiased vector for each report."""

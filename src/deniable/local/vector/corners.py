@@ -89,6 +89,11 @@ class Corners:
         return float(self.scale)
 
     @property
+    def square_unit(self) -> float:
+        """The square of `unit`."""
+        return self.unit**2
+
+    @property
     def spread(self) -> float:
         """The variance of one coordinate at 0: B**2."""
         return self.unit**2

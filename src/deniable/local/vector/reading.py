@@ -27,6 +27,7 @@ Norm = Literal["l2", "linf"]
 
 _HUGE = 1e300
 _TOLERANCE = 2.0**-30
+_ROWS = 1 << 10
 
 
 def one(value: object, dimension: int, norm: Norm) -> Reals:
@@ -47,17 +48,24 @@ def many(values: object, dimension: int, norm: Norm) -> Reals:
     if found.ndim != 2 or found.shape[1] != dimension or found.dtype.kind not in "iuf":
         fix = f"Give an array of numbers of shape (people, {dimension})."
         raise ParameterError("values", found.shape, "are not vectors of this dimension", fix)
-    rows = found.astype(np.float64)
-    if not np.isfinite(rows).all():
+    rows = found.astype(np.float64, copy=False)
+    longest = max((_longest(rows[at : at + _ROWS], norm) for at in range(0, len(rows), _ROWS)), default=0.0)
+    if not longest <= _HUGE:
         raise ParameterError("values", None, "hold NaN or infinity", "Fill them by a rule of your own.")
-    largest = np.abs(rows).max(axis=1, initial=0.0)
-    inside = bool((largest <= 1 + _TOLERANCE).all())
-    if inside and norm == "l2":
-        inside = bool((np.einsum("nd,nd->n", rows, rows) <= (1 + _TOLERANCE) ** 2).all())
-    if not inside:
+    if not longest <= 1 + _TOLERANCE:
         what = "has an entry outside [-1, 1]" if norm == "linf" else "is longer than 1"
         raise ParameterError("values", None, f"hold a vector that {what}", "Scale or clip them first.")
-    return fitted(rows, norm)
+    return rows if longest <= 1 else fitted(rows, norm)
+
+
+def _longest(rows: Reals, norm: Norm) -> float:
+    """Return the largest norm among some rows; infinity where an entry is none."""
+    largest = float(np.abs(rows).max(initial=0.0))
+    if not largest <= _HUGE:
+        return np.inf
+    if norm == "linf" or largest > 1 + _TOLERANCE:
+        return largest
+    return float(np.sqrt(np.einsum("nd,nd->n", rows, rows).max(initial=0.0)))
 
 
 def fitted(rows: Reals, norm: Norm) -> Reals:

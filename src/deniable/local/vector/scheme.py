@@ -48,6 +48,11 @@ class Scheme(Protocol):
         ...
 
     @property
+    def square_unit(self) -> float:
+        """What 1 in the sums of squares of `totals` is worth."""
+        ...
+
+    @property
     def spread(self) -> float:
         """The largest variance that an entry of `totals` can have, divided by its count, in squared value."""
         ...

@@ -13,7 +13,8 @@
 |        |                   | "duchi": a corner of the cube (`corners`)                                   |
 
 The guarantee (epsilon-LDP, between any two vectors) is proved in the module of each mechanism.
-"auto" is the one with the least error of a whole report; it looks at epsilon, dimension and norm alone.
+"auto" is the one with the least error of a whole report at worst (up to 2 %); it looks at epsilon, dimension
+and norm alone.
 """
 
 from __future__ import annotations
@@ -190,7 +191,7 @@ class Vector:
         counts, sums, squares = aggregate.totals.astype(np.float64)
         asked = np.maximum(counts, 1)
         value = sums / asked * self.scheme.unit
-        second = squares / asked * self.scheme.unit**2
+        second = squares / asked * self.scheme.square_unit
         found = (second - value**2) * asked / np.maximum(counts - 1, 1)
         variance = np.where(counts >= _MANY, found, self.scheme.spread)
         error = np.sqrt(variance / asked)
