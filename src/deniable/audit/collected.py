@@ -10,12 +10,13 @@ from deniable.audit.subjects import BlackBox, Known, Subject
 from deniable.bits import Bits
 from deniable.guarantees import PureDP
 from deniable.local import telemetry
+from deniable.local.frequency.choice import NAMES, Name
 from deniable.local.mean.laplace import Noise
 
 
 def collected() -> list[Subject]:
     """Return the protocols of `deniable.local` as subjects; each area has a function of its own."""
-    parts: tuple[Iterator[Subject], ...] = (_mean(), _telemetry())
+    parts: tuple[Iterator[Subject], ...] = (_mean(), _frequency(), _telemetry())
     return [subject for part in parts for subject in part]
 
 
@@ -46,6 +47,23 @@ def _mean() -> Iterator[Subject]:
         return drawn
 
     yield BlackBox("Mean, reports", tables["optimal"].event, reports, 0.0, 10.0, batch=20_000, times=10)
+
+
+def _frequency() -> Iterator[Subject]:
+    """Yield every protocol for shares with few items, some with many, and a device from end to end."""
+    for mechanism in NAMES:
+        few = local.Frequency(epsilon=1, domain=range(6), mechanism=mechanism)
+        yield Known(f"Frequency, {mechanism}", few.event, few.probabilities, few.inputs())
+    large: dict[Name, int] = {"subset": 23, "projective": 100, "hadamard": 100, "response": 1000}
+    for mechanism, items in large.items():
+        many = local.Frequency(epsilon=2, domain=range(items), mechanism=mechanism)
+        yield Known(f"Frequency, {mechanism} of {items:,}", many.event, many.probabilities, many.inputs())
+    short = local.Frequency(epsilon=2, domain=range(20), report_bytes=1)
+
+    def device(value: object, bits: Bits) -> bytes:
+        return short.client(bits=bits).report(value)[9:]
+
+    yield BlackBox("Frequency, a device", short.event, device, 0, "no item")
 
 
 def _telemetry() -> Iterator[Subject]:

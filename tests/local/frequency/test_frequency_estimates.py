@@ -75,7 +75,8 @@ def test_aggregates_of_parts_add_up_to_that_of_the_whole(mechanism: Any) -> None
     assert np.all(estimate.value < np.asarray(estimate.high))
     for back in (
         Reports.from_bytes(reports.to_bytes(), protocol.parameters, *protocol.form),
-        Reports.from_json_lines(reports.to_json_lines(), protocol.parameters, *protocol.form),
+        protocol.read(reports.to_bytes()),
+        protocol.read(reports.to_json_lines()),
     ):
         assert protocol.aggregate(back).totals.tolist() == whole.totals.tolist()
 

@@ -189,6 +189,15 @@ class Frequency:
         places = self.domain.places(values)
         return Reports(self.parameters, self.randomizer.randomize(places, bits or SystemBits()))
 
+    def read(self, data: bytes | Iterable[str]) -> Reports:
+        """Return reports from bytes, or from lines of JSON.
+
+        Raises:  ReportError: they were made with other parameters, or are none.
+        """
+        if isinstance(data, bytes):
+            return Reports.from_bytes(data, self.parameters, *self.form)
+        return Reports.from_json_lines(data, self.parameters, *self.form)
+
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return totals that merge: their size depends on the domain, never on the number of reports.
 
