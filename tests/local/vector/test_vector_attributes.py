@@ -203,7 +203,7 @@ def test_a_number_of_entries_that_is_none_is_refused(k: Any) -> None:
         {"mean": "magic"},
         {"mechanism": "harmony", "k": 1},
         {"mechanism": "duchi", "mean": "piecewise"},
-        {"epsilon": "1e-11", "k": 2, "mean": "duchi"},
+        {"epsilon": "1e-12", "k": 2, "mean": "duchi"},
     ],
 )
 def test_words_that_do_not_go_together_are_refused(words: dict[str, Any]) -> None:
