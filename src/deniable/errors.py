@@ -18,10 +18,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 
 class DeniableError(Exception):
-    """The root: catch this to catch everything that `deniable` raises on purpose."""
+    """The root: catch this to catch everything that `deniable` raises on purpose.
+
+    Every one can be pickled, with its fields, so that another process may raise it.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.args, dict(vars(self)))
 
 
 class ParameterError(DeniableError, ValueError):
@@ -91,6 +98,13 @@ class LedgerError(DeniableError):
     def __init__(self, message: str, *, problems: tuple[str, ...] = ()) -> None:
         self.problems = problems
         super().__init__(message)
+
+
+def _again(kind: type[DeniableError], words: tuple[Any, ...], fields: dict[str, Any]) -> DeniableError:
+    """Return an error with these words and fields, without making its message again."""
+    error = kind.__new__(kind, *words)
+    error.__dict__.update(fields)
+    return error
 
 
 def _pointed(text: str, column: int) -> str:
