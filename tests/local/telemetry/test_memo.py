@@ -134,6 +134,23 @@ def test_where_nothing_can_be_written_answers_last_as_long_as_the_process(tmp_pa
     assert "answers are forgotten when this process ends" in client.statement
 
 
+def test_answers_drawn_while_the_memo_was_out_of_reach_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "memo"
+    path.parent.mkdir()
+    client = opened(path)
+    first = client.report("blue")
+    path.parent.rename(tmp_path / "elsewhere")
+    assert client.report("blue") != first
+    (tmp_path / "elsewhere").rename(path.parent)
+    assert client.report("blue") == first
+    client.report("red")
+    path.parent.rename(tmp_path / "elsewhere")
+    client.report("green")
+    (tmp_path / "elsewhere").rename(path.parent)
+    client.report("green")
+    assert client.spent.times == 5, "blue and green twice, red once"
+
+
 def test_racing_clients_of_one_device_agree(tmp_path: Path) -> None:
     path, found = tmp_path / "memo", []
     opened(path)

@@ -54,6 +54,8 @@ class Memo:
         self.earlier = whole(earlier, "earlier", at_least=0, at_most=10**9)
         self.saved = True
         self._gone = 0
+        self._apart: set[bytes] = set()
+        self._reached = True
         self._unsaved = DictStorage()
         self._key = b""
 
@@ -89,12 +91,15 @@ class Memo:
 
     def count(self) -> int:
         """Return how many permanent answers were drawn, as far as this memo knows, `earlier` included."""
-        return self.earlier + self._number(b"answers") + self._number(b"renewed")
+        known = self._number(b"answers") + self._number(b"renewed")
+        return self.earlier + known + len(self._apart)
 
     def remember(self, name: bytes, drawn: bytes) -> bytes:
         """Settle a permanent answer; count it if it is new."""
         kept = self.settle(name, drawn)
-        if self.settle(b"counted " + name, b"\x00") == b"\x00":
+        if not self._reached:
+            self._apart.add(name)
+        elif self.settle(b"counted " + name, b"\x00") == b"\x00":
             self._count(b"answers")
             self._replace(b"counted " + name, b"\x01")
         return kept
@@ -117,18 +122,18 @@ class Memo:
 
     def _settled(self, key: bytes, value: bytes) -> bytes:
         """Settle in the storage; in this process alone if that fails."""
-        try:
-            return self.storage.settle(key, value)
-        except ValueError:
-            self._begin_anew()
-        except OSError:
-            self.saved = False
-            return self._unsaved.settle(key, value)
-        try:
-            return self.storage.settle(key, value)
-        except (OSError, ValueError):
-            self.saved = False
-            return self._unsaved.settle(key, value)
+        for _ in range(2):
+            try:
+                kept = self.storage.settle(key, value)
+            except ValueError:
+                self._begin_anew()
+            except OSError:
+                break
+            else:
+                self._reached = True
+                return kept
+        self.saved = self._reached = False
+        return self._unsaved.settle(key, value)
 
     def _replaced(self, key: bytes, value: bytes) -> None:
         try:
