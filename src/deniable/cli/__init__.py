@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import account, advise, audit, demo, ledger, plan, release, review, show
+from deniable.cli import account, advise, audit, demo, ledger, local, plan, release, review, show
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -46,6 +46,7 @@ def app() -> typer.Typer:
     commands.command(cls=Screen, short_help=_SHOW)(show.show)
     commands.command(cls=Screen, short_help=_REVIEW)(review.review)
     commands.add_typer(ledger.app, name="ledger")
+    commands.add_typer(local.app, name="local")
     commands.command(cls=Screen, short_help=_AUDIT)(audit.audit)
     commands.add_typer(account.app, name="account")
     commands.command(cls=Screen, short_help=_ADVISE)(advise.advise)

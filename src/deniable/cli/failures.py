@@ -38,6 +38,7 @@ _OPTIONS = {"source": "FILE", "directory": "--out", "path": "--plan", "aggregate
 _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys over keys epsilon delta noise"
 _NAMED += " confidence purpose threads memory_limit ledger where derive"
 _NAMED += " risk queries times sensitivity neighbours trials batch seed subject"
+_NAMED += " mechanism bounds domain dimension norm weights"
 _SPELLINGS = (
     (r"types=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
     (r"group_by\(\.\.\., keys=\[\.\.\.\]\)", "--keys FILE"),

@@ -19,7 +19,7 @@ _SMALLEST = 1e-300
 _FINE = 1 << 20
 
 
-def save(drawing: str, path: Path) -> None:
+def save(drawing: str, path: Path, *, option: str = "--plot") -> None:
     """Write a drawing of `publish.svg` with the style sheet of our pages, on a page of its own colour.
 
     Raises:  ParameterError: the file cannot be written.
@@ -31,7 +31,7 @@ def save(drawing: str, path: Path) -> None:
         path.write_text(f"{drawing[:start]}{style}{drawing[start:]}\n", "utf-8")
     except OSError:
         fix = "Name a file in a folder that exists and may be written to, for example curve.svg."
-        raise ParameterError("--plot", str(path), "cannot be written", fix) from None
+        raise ParameterError(option, str(path), "cannot be written", fix) from None
 
 
 def curve(spent: Account, *, title: str, epsilon: Fraction, delta: Fraction) -> str:
