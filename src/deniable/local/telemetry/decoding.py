@@ -90,7 +90,8 @@ class Regression:
         whole = np.concatenate([named, np.full((*named.shape[:2], 1), density)], axis=2)
         flat = whole.reshape(-1, whole.shape[2])
         gram = flat.T @ flat
-        if np.linalg.cond(gram) > 1e10:
+        sizes = np.linalg.eigvalsh(gram)
+        if not sizes[0] > 1e-10 * sizes[-1]:
             fix = "Take more cohorts: then two texts rarely share all their bits."
             raise ParameterError("candidates", len(told), "cannot be told apart by their bits", fix)
         solution = np.linalg.solve(gram, flat.T)
