@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
 
 from deniable import events, local
 from deniable.audit.subjects import BlackBox, Known, Subject
@@ -13,10 +18,12 @@ from deniable.local import telemetry
 from deniable.local.frequency.choice import NAMES, Name
 from deniable.local.mean.laplace import Noise
 
+_MANY, _BATCH = 30, 15_000
+
 
 def collected() -> list[Subject]:
     """Return the protocols of `deniable.local` as subjects; each area has a function of its own."""
-    parts: tuple[Iterator[Subject], ...] = (_mean(), _frequency(), _telemetry())
+    parts: tuple[Iterator[Subject], ...] = (_mean(), _frequency(), _vectors(), _telemetry())
     return [subject for part in parts for subject in part]
 
 
@@ -64,6 +71,36 @@ def _frequency() -> Iterator[Subject]:
         return short.client(bits=bits).report(value)[9:]
 
     yield BlackBox("Frequency, a device", short.event, device, 0, "no item")
+
+
+def _vectors() -> Iterator[Subject]:
+    """Yield corners and sampled entries by enumeration; directions by drawing, from arrays and devices."""
+    cube: dict[str, dict[str, Any]] = {
+        "Harmony": {"dimension": 3, "mechanism": "harmony"},
+        "2 of 3 entries": {"dimension": 3, "mechanism": "sampling", "k": 2, "mean": "duchi"},
+        "1 of 2 entries": {"dimension": 2, "mechanism": "sampling", "k": 1},
+        "corners, 3 dimensions": {"dimension": 3, "mechanism": "duchi"},
+        "corners, 4 dimensions": {"dimension": 4, "mechanism": "duchi"},
+    }
+    for name, words in cube.items():
+        vector = local.Vector(epsilon=1, norm="linf", **words)
+        inputs = list(product((-1.0, 0.0, 1.0), repeat=vector.dimension))
+        yield Known(f"Vector, {name}", vector.event, vector.probabilities, inputs)
+    ball = local.Vector(epsilon=2, dimension=3, norm="l2", mechanism="privunit")
+    flat = local.Vector(epsilon=2, dimension=3, norm="l2", mechanism="privunitg")
+    for vector in (ball, flat):
+        first, second, *_ = vector.inputs()
+        run, name = partial(_decoded, vector), f"Vector, {vector.scheme.name}"
+        yield BlackBox(name, vector.event, run, first, second, _BATCH, _MANY)
+
+    def sent(value: object, bits: Bits) -> tuple[float, ...]:
+        return tuple(ball.decode(ball.read(ball.client(bits).report(value)))[0].tolist())
+
+    yield BlackBox("Vector, an odd value on a device", ball.event, sent, None, [1.0, 0.0, 0.0])
+
+
+def _decoded(vector: local.Vector, value: Any, n: int, bits: Bits) -> Any:
+    return vector.decode(vector.randomize(np.tile(value, (n, 1)), bits=bits))
 
 
 def _telemetry() -> Iterator[Subject]:
