@@ -16,8 +16,8 @@ environment of its own.
 
 Second table (FILE-error.json): |estimated - true mean| of values in [-1, 1], as expected from the exact
 variance (sqrt(2/pi) standard errors) / as measured over the runs, in thousandths. GAUSS: mean 0, deviation
-1/4, clipped. EXP: -1 plus an exponential of deviation 1/2, clipped. UNIFORM on [-1, 1]. ADULT: the ages, 17 to
-90, of the census extract of UCI (doi 10.24432/C5XW20), whose `adult.data` is read where `--adult` says.
+1/4, clipped. EXP: -1 plus an exponential of deviation 1/2, clipped. UNIFORM on [-1, 1]. ADULT: the ages, 17
+to 90, of the census extract of UCI (doi 10.24432/C5XW20), whose `adult.data` is read where `--adult` says.
 """
 
 from __future__ import annotations
