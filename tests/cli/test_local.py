@@ -336,6 +336,7 @@ def test_means_are_compared_with_the_limit_of_all_mechanisms() -> None:
     over = {line["name"]: line["over"] for line in found["protocols"]}
     assert found["reference"]["error"] == pytest.approx(3.9906, rel=2e-3)
     expected = {"optimal": 1.0013, "hybrid": 1.075, "duchi": 1.173, "classified": 1.27, "piecewise": 1.309}
+    expected["1-bit, remembered"] = expected["duchi"]
     for name, times in {**expected, "laplace": 2.0}.items():
         assert over[name] == pytest.approx(times, rel=5e-3)
     assert [line["error"] for line in found["protocols"]] == sorted(
@@ -348,7 +349,19 @@ def test_frequencies_are_compared_at_the_published_variances() -> None:
     errors = {line["name"]: line["error"] for line in found["protocols"]}
     assert errors["response"] == pytest.approx(3.63025, rel=1e-5)
     assert errors["oue"] == pytest.approx(3.68269, rel=1e-5)
-    assert {line["bytes"] for line in found["protocols"]} <= set(range(10, 14))
+    assert errors["10 bits, remembered"] == pytest.approx(errors["sue"], rel=1e-6)
+    assert {line["bytes"] for line in found["protocols"]} <= {*range(10, 14), 29}
+
+
+def test_protocols_for_keys_are_compared_at_the_published_variances() -> None:
+    """At f = 0: b (1 - b) / (a - b)**2, with the a and b of PCKV; PrivKVM asks about one of 50 keys."""
+    found = json.loads(run("compare", "--epsilon", "1", "--key-value", "--domain", "50", "--json").stdout)
+    errors = {line["name"]: line["error"] for line in found["protocols"]}
+    b = 2 / (np.e + 3)
+    assert errors["pckv-ue"] == pytest.approx(b * (1 - b) / (0.5 - b) ** 2, rel=1e-6)
+    lie = 1 / (1 + np.exp(0.5))
+    assert errors["privkvm, 1 rounds"] == pytest.approx(50 * lie * (1 - lie) / (1 - 2 * lie) ** 2, rel=1e-6)
+    assert found["protocols"][0]["name"] == "pckv-ue"
 
 
 def test_vectors_are_compared_at_the_published_errors() -> None:
@@ -371,7 +384,7 @@ def test_a_comparison_fits_the_terminal_and_makes_a_picture_and_a_page(tmp_path:
     assert "subset" in "".join(drawing.itertext())
     run(*asked, "--out", tmp_path / "b.html")
     page = (tmp_path / "b.html").read_text("utf-8")
-    assert page.count("<tr>") == 1 + 7
+    assert page.count("<tr>") == 1 + 8
     assert "<script" not in page
     assert "http" not in page.replace("http://www.w3.org", "").replace("http-equiv", "")
     for wrong in ("c.png", "no/folder/c.svg", "no/folder/c.html"):

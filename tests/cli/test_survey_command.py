@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from deniable.bits import SeededBits
-from deniable.cli.screens import Screen
-from deniable.cli.survey import screen, survey
+from deniable.cli import app
+from deniable.cli.survey import screen
 from deniable.errors import ParameterError
 from deniable.local.heavy.beside import Beside, beside
 
@@ -36,9 +35,7 @@ def both(answers: Path) -> Beside:
 
 
 def run(*words: str | Path) -> str:
-    app = typer.Typer()
-    app.command(cls=Screen)(survey)
-    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+    done = CliRunner().invoke(app(), ["local", "survey", *map(str, words)])
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -104,6 +101,23 @@ def test_a_column_called_answer_is_no_obstacle(tmp_path: Path) -> None:
     assert found.lines[0].answer == "yes"
 
 
-def test_a_page_needs_an_ending_that_says_so(answers: Path, tmp_path: Path) -> None:
-    with pytest.raises(ParameterError):
-        run(answers, "--unit", "person", "--column", "colour", "--epsilon", "1", "--out", tmp_path / "a.png")
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        (("--out", "a.png"), "--out"), (("--epsilon", "0"), "--epsilon"), (("--delta", "0"), "--delta"),
+        (("--column", "hue"), "names no column"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named_on_the_command_line(answers: Path, changed: tuple[str, str], named: str) -> None:
+    words = {"--unit": "person", "--column": "colour", "--epsilon": "1", "--delta": "1e-7"}
+    words |= dict([changed])
+    flat = [part for pair in words.items() for part in pair]
+    done = CliRunner().invoke(app(), ["local", "survey", str(answers), *flat])
+    assert done.exit_code == 2
+    assert named in done.stderr
+
+
+def test_the_help_is_one_screen() -> None:
+    shown = run("--help").splitlines()
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80

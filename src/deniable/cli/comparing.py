@@ -144,6 +144,7 @@ def save(found: Comparison, path: Path) -> None:
 
 
 def _means(epsilon: Fraction) -> Comparison:
+    from deniable.cli import remembering
     from deniable.local import mean
     from deniable.local.mean import protocol
 
@@ -151,6 +152,7 @@ def _means(epsilon: Fraction) -> Comparison:
     for name in get_args(protocol.Mechanism):
         made = mean.Mean(epsilon=epsilon, bounds=(-1, 1), mechanism=name)
         lines.append(Line(name, float(made.error().worst_variance), _bytes(made)))
+    lines += remembering.numbers(epsilon)
     return Comparison(
         f"Mean of numbers from -1 to 1, epsilon {exact_text(epsilon)}",
         "worst-case variance of one report; n reports divide it by n",
@@ -162,6 +164,7 @@ def _means(epsilon: Fraction) -> Comparison:
 
 def _frequencies(epsilon: Fraction, setup: Setup) -> Comparison:
     from deniable import local
+    from deniable.cli import remembering
     from deniable.local.frequency.choice import NAMES
 
     items = setup.items()
@@ -172,6 +175,7 @@ def _frequencies(epsilon: Fraction, setup: Setup) -> Comparison:
         except ParameterError:
             continue
         lines.append(Line(name, float(made.error().absent_variance), _bytes(made)))
+    lines += remembering.shares(epsilon, items)
     return Comparison(
         f"Shares of {len(items):,} items, epsilon {exact_text(epsilon)}",
         "variance of the share of an item that nobody has, per report; n reports divide it by n",

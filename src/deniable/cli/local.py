@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from deniable.cli.screens import Screen, fitting
+from deniable.cli.survey import survey
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from deniable.local.estimates import Estimate
 
 _HELP = """\
-Usage: deniable local compare | randomize | estimate ...
+Usage: deniable local compare | randomize | estimate | survey ...
 
 Collect from people who trust nobody: each value is randomised where it is, and
 only the randomised report is sent.
@@ -25,6 +26,7 @@ only the randomised report is sent.
   compare    what each protocol's error will be, beside the best possible
   randomize  one value a line in, one report a line out
   estimate   reports in, an estimate with intervals out
+  survey     answers in words, without trust and beside a trusted curator
 
 Example, both ends in one pipe:
   deniable local randomize ages.txt --mean --bounds 0:100 --epsilon 1 |
@@ -46,6 +48,7 @@ class Ends(TyperGroup):
 
 
 app = typer.Typer(cls=Ends, help="Collect from people who trust nobody.", no_args_is_help=True)
+app.command(cls=Screen)(survey)
 
 
 @app.command(cls=Screen)
@@ -54,6 +57,7 @@ def compare(
     mean: Flag = False,
     frequency: Flag = False,
     vector: Flag = False,
+    key_value: Annotated[bool, typer.Option("--key-value")] = False,
     domain: Text = None,
     dimension: Whole = None,
     norm: Annotated[str, typer.Option()] = "l2",
@@ -63,13 +67,15 @@ def compare(
     """Say what each protocol's error will be, beside the best possible. Reads no data.
 
     Usage: deniable local compare --epsilon NUMBER
-               --mean | --frequency --domain K | --vector --dimension D [OPTION]...
+               --mean | --frequency --domain K | --vector --dimension D
+               | --key-value --domain K [OPTION]...
 
     --mean           of numbers in a range: worst-case variance of a report, for
                      the range from -1 to 1, over the limit of all mechanisms
     --frequency      shares of --domain K items: variance of one item's share
     --vector         mean of vectors of --dimension D and --norm l2 | linf (l2):
                      mean squared error of a report
+    --key-value      shares of those who hold one of --domain K keys
     --out FILE       a picture (.svg), or a page with picture and table (.html)
     --json           JSON instead of text
 
@@ -77,10 +83,11 @@ def compare(
       deniable local compare --epsilon 1 --mean
       deniable local compare --epsilon 1 --frequency --domain 100 --out page.html
     """
-    from deniable.cli import comparing
+    from deniable.cli import comparing, remembering
 
-    asked = _setup((epsilon,), mean, frequency, vector, domain=domain, dimension=dimension)
-    found = comparing.compared(asked, norm)
+    items = frequency or key_value
+    asked = _setup((epsilon,), mean, items, vector, domain=domain, dimension=dimension)
+    found = remembering.key_values(asked) if key_value else comparing.compared(asked, norm)
     if out is not None:
         comparing.save(found, out)
     print(json_module.dumps(found.to_json(), indent=2) if json else fitting(found.text()))

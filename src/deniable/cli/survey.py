@@ -53,22 +53,20 @@ def survey(
       deniable local survey colours.csv --unit person --column colour \\
           --epsilon 2 --delta 1e-7
     """
-    from deniable.cli.failures import speaking_of
     from deniable.local.heavy.beside import beside
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise ParameterError("--out", str(out), "has another ending", "Name a file ending in .html.")
-    with speaking_of("deniable local survey"):
-        found = beside(
-            file,
-            unit=unit,
-            column=column,
-            epsilon=epsilon,
-            delta=delta,
-            population=population,
-            confidence=confidence,
-            delimiter=delimiter,
-        )
+    found = beside(
+        file,
+        unit=unit,
+        column=column,
+        epsilon=epsilon,
+        delta=delta,
+        population=population,
+        confidence=confidence,
+        delimiter=delimiter,
+    )
     if out is not None:
         save(found, out)
     print(json_module.dumps(record(found), ensure_ascii=False, indent=2) if json else fitting(screen(found)))

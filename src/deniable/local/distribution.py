@@ -64,12 +64,12 @@ class Shape(Estimate):
     band: tuple[Floats, Floats]
 
     def quantile(self, q: Number) -> Estimate:
-        """Return the value that a share q of people lie below, from the shares; its interval from the band.
+        """Return the value that a share q of people lie below: from the shares, but within its interval.
 
-        Why the interval holds the true quantile t, with probability `confidence`: `low` is the first edge at
-        which the band's upper end reaches q. Were it above t, the upper end at the edge just above t would
-        be below q, which is at most the true share there: that has probability (1 - confidence)/2. `high`
-        likewise.
+        Why the interval, which is taken from the band, holds the true quantile t, with probability
+        `confidence`: `low` is the first edge at which the band's upper end reaches q. Were it above t, the
+        upper end at the edge just above t would be below q, which is at most the true share there: that has
+        probability (1 - confidence)/2. `high` likewise.
         """
         at = float(probability(q, "q"))
         below = np.concatenate([[0.0], np.cumsum(self.value)])
@@ -77,9 +77,9 @@ class Shape(Estimate):
         low = self.edges[max(int(np.argmax(self.band[1] >= at)) - 1, 0)]
         under = np.flatnonzero(self.band[0] <= at)
         high = self.edges[min(int(under[-1]) + 1 if len(under) else 0, len(self.edges) - 1)]
-        low, high = min(float(low), value), max(float(high), value)
+        low, high = float(low), max(float(high), float(low))
         error = (high - low) / (2 * normal(self.confidence))
-        return Estimate(value, error, low, high, self.n, self.confidence, self.notes)
+        return Estimate(min(max(value, low), high), error, low, high, self.n, self.confidence, self.notes)
 
 
 @dataclass(frozen=True, init=False, repr=False)

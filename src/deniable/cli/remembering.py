@@ -1,0 +1,77 @@
+"""Protocols that remember, and those for keys with numbers, as lines of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from deniable.cli.comparing import Comparison, Line
+from deniable.cli.protocols import Setup
+from deniable.errors import ParameterError
+from deniable.exact import positive
+from deniable.exact import text as exact_text
+
+_MOST_BITS = 64
+
+
+def numbers(epsilon: Fraction) -> list[Line]:
+    """Return other protocols that tell the mean of numbers from -1 to 1: worst variance of a report."""
+    from deniable.local import Distribution
+    from deniable.local.telemetry import OneBitMean
+
+    one = OneBitMean(epsilon=epsilon, bounds=(-1, 1))
+    shape = Distribution(epsilon=epsilon, bounds=(-1, 1))
+    return [
+        Line("1-bit, remembered", float(one.error()), _bytes(one)),
+        Line("square wave", shape.error(), _bytes(shape)),
+    ]
+
+
+def shares(epsilon: Fraction, items: Sequence[Any]) -> list[Line]:
+    """Return dBitFlip with as many bits as it takes: variance of the share of an item that nobody has."""
+    from deniable.local.telemetry import DBitFlip
+
+    bits = min(len(items), _MOST_BITS)
+    try:
+        made = DBitFlip(epsilon=epsilon, domain=items, bits=bits)
+    except ParameterError:
+        return []
+    return [Line(f"{bits} bits, remembered", float(made.error()), _bytes(made))]
+
+
+def key_values(setup: Setup) -> Comparison:
+    """Return the protocols for keys with numbers, the best first.
+
+    Raises:  ParameterError: epsilon or the keys are missing or out of range.
+    """
+    from deniable.local import KeyValue
+
+    epsilon, keys = positive(setup.single(), "epsilon"), setup.items()
+    ways: list[tuple[str, dict[str, Any]]] = [
+        ("pckv-grr", {"mechanism": "pckv-grr"}),
+        ("pckv-ue", {"mechanism": "pckv-ue"}),
+        *((f"privkvm, {rounds} rounds", {"mechanism": "privkvm", "rounds": rounds}) for rounds in (1, 3)),
+    ]
+    lines = []
+    for name, words in ways:
+        try:
+            made = KeyValue(epsilon=epsilon, keys=keys, **words)
+        except ParameterError:
+            continue
+        lines.append(Line(name, made.error() / made.rounds, _bytes(made)))
+    lines.sort(key=lambda line: line.error)
+    if not lines:
+        fix = "Give a larger one, or fewer keys."
+        raise ParameterError("epsilon", exact_text(epsilon), "is too small for so many keys", fix)
+    return Comparison(
+        f"Shares of {len(keys):,} keys, epsilon {exact_text(epsilon)}",
+        "variance of the share of a key that nobody holds, of one person; n people divide it by n",
+        lines[0].error,
+        "the best one's",
+        tuple(lines),
+    )
+
+
+def _bytes(protocol: Any) -> int:
+    return len(protocol.client().report(None))
