@@ -97,7 +97,8 @@ def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     while len(waiting):
         tries = 1 if after < n else max(1, min(room // len(waiting), int(2 / cap.kept)))
         proposals = _proposed(len(waiting) * tries, d, bits)
-        kept = _kept(proposals, np.repeat(vectors[waiting], tries, axis=0), cap, bits).reshape(-1, tries)
+        asking = vectors[waiting] if tries == 1 else vectors[np.repeat(waiting, tries)]
+        kept = _kept(proposals, asking, cap, bits).reshape(-1, tries)
         served = np.flatnonzero(kept.any(axis=1))
         first = served * tries + kept[served].argmax(axis=1)
         out[waiting[served]] = codes(proposals[first], cap, bits)
