@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from math import log
 from xml.etree import ElementTree
 
 import pytest
@@ -51,7 +52,7 @@ def test_equal_steps_on_a_log_scale_are_equally_far() -> None:
     assert left == pytest.approx(frame.points[0][0])
     assert right == pytest.approx(frame.points[2][0])
     full = frame.points[1][1] - frame.points[0][1]
-    assert low - high == pytest.approx(full / 2)
+    assert low - high == pytest.approx(full * log(10) / log(1 / 0.02))
 
 
 def test_points_that_a_log_scale_cannot_hold_are_left_out() -> None:

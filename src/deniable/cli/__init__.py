@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deniable.cli import account, advise, audit, demo, ledger, local, plan, release, review, show
+from deniable.cli import account, advise, audit, demo, ledger, local, plan, release, review, show, study
 from deniable.cli.options import taking_options
 from deniable.cli.screens import Commands, Screen
 
@@ -50,6 +50,7 @@ def app() -> typer.Typer:
     commands.command(cls=Screen, short_help=_AUDIT)(audit.audit)
     commands.add_typer(account.app, name="account")
     commands.command(cls=Screen, short_help=_ADVISE)(advise.advise)
+    commands.add_typer(study.app, name="study")
     return commands
 
 

@@ -25,7 +25,7 @@ Run a published mechanism again, audit it, and say in words what holds.
 
 dct           "classified transformation", a mean estimate of 2022
 
---out DIR     pictures (SVG, PNG), tables (CSV), a page and the verdict go there;
+--out DIR     for pictures (SVG, PNG), tables (CSV), a page and the verdict;
               a study that was stopped goes on from what it finds there
 --quick       a look in about a minute; the whole takes about half an hour
 --adult FILE  the UCI Adult extract (adult.data)
@@ -76,7 +76,7 @@ def dct(
     from deniable.studies.dct.study import run
 
     number = whole(seed, "seed", at_least=0, at_most=(1 << 63) - 1)
-    many = whole(os.cpu_count() or 1 if workers is None else workers, "workers", at_least=1, at_most=1024)
+    many = whole(os.cpu_count() or 1 if workers is None else workers, "--workers", at_least=1, at_most=1024)
     given, sizes = Data(adult, br, mx, wisdm), QUICK if quick else FULL
     found = run(out, given, sizes=sizes, seed=number, workers=many)
     print(json_module.dumps(_record(found), indent=2) if json else _screen(found, out))

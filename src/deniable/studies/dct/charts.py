@@ -103,10 +103,20 @@ def _range(panel: Panel) -> tuple[float, float, float, float]:
     overs = [a for a, _ in points]
     low, high = min(ups, default=0.1), max(ups, default=1)
     if panel.log_up:
-        low, high = 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high * 1.001))
+        low, high = _round(low / 1.02, up=False), _round(high * 1.02, up=True)
     else:
         low, high = min(0.0, low), high * 1.05
-    return min(overs, default=0), max(overs, default=1), low, high if high > low else low + 1
+    first, last = min(overs, default=1), max(overs, default=1)
+    if first == last:
+        first, last = (first / 2, last * 2) if panel.log_across else (first - 1, last + 1)
+    return first, last, low, high if high > low else low + 1
+
+
+def _round(value: float, *, up: bool) -> float:
+    """Return the next of 1, 2, 5, 10, 20, ... and their tenths, above or below."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [size * power for size in (1, 2, 5, 10)]
+    return next(step for step in steps if step >= value) if up else max(s for s in steps if s <= value)
 
 
 def _scale(low: float, high: float, start: float, end: float, *, log: bool) -> Callable[[float], float]:
@@ -140,7 +150,9 @@ def _axes(
 def _ticks(low: float, high: float, *, log: bool) -> list[float]:
     if log:
         powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9) + 1)
-        return [10.0**power for power in powers]
+        sizes = (1, 2, 5) if len(powers) <= 2 else (1,)
+        marks = [size * 10.0**power for power in range(powers.start - 1, powers.stop) for size in sizes]
+        return [mark for mark in marks if low * 0.999 <= mark <= high * 1.001]
     power = 10.0 ** math.floor(math.log10((high - low) / 4))
     step = next(size * power for size in (5, 2, 1) if (high - low) / (size * power) >= 3)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

@@ -16,7 +16,7 @@ from deniable.errors import ParameterError
 from deniable.publish import svg
 
 Point = tuple[float, float]
-_SHARP = 3
+_SHARP = 2
 _ANCHORS = {"start": "l", "middle": "m", "end": "r"}
 
 

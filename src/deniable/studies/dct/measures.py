@@ -183,7 +183,7 @@ def _training(
     if learner == "clipped":
         size = batch or math.ceil(shape[0] / 1000)
         step = 1 / math.sqrt(shape[0] // size)
-        plan = planned(epsilon=epsilon, norm="l2", **options, batch=size, step=step)
+        plan = planned(epsilon=1, norm="l2", **options, batch=size, step=step)
         return plan, lambda rows: rows.sum(axis=0) / plan.batch
     norm, mechanism, mean = LEARNERS[learner]
     plan = planned(epsilon=epsilon, norm=norm, mechanism=mechanism, mean=mean, **options, batch=batch)  # type: ignore[arg-type]

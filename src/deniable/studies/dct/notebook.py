@@ -25,6 +25,7 @@ from deniable.errors import SourceError
 Numbers = dict[str, Any]
 _VERSION = 1
 _SECONDS = 1.0
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +108,20 @@ def _run(cells: Sequence[Cell], seed: int, workers: int) -> Iterator[tuple[int, 
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool whose processes are started fresh; drop what waits when the study is stopped."""
+    """Give a pool whose processes are started fresh, each with one thread of linear algebra.
+
+    What waits is dropped when the study is stopped.
+    """
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
     try:
         yield pool
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        for name, value in before.items():
+            os.environ.pop(name)
+            os.environ.update({} if value is None else {name: value})
 
 
 def _one(cell: Cell, seed: int) -> Numbers:

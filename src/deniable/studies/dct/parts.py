@@ -15,7 +15,12 @@ STAND_INS = ("BR", "MX", "WISDM")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How much is computed. Epsilons are text, as everywhere a person writes them."""
+    """How much is computed. Epsilons are text, as everywhere a person writes them.
+
+    people: in a made-up sample. crowds: figure 3. table, real_table: rows of stand-ins, at most of real data.
+    folds, used, repeats: of cross-validation, of these so many are computed, so many times anew.
+    products: the most products of pairs that "statistics" may ask for.
+    """
 
     epsilons: tuple[str, ...]
     runs: int
@@ -30,6 +35,7 @@ class Sizes:
     used: int
     repeats: int
     batches: tuple[int, ...]
+    products: int
 
 
 FULL = Sizes(
@@ -39,13 +45,14 @@ FULL = Sizes(
     alphas=("0.05", "0.1", "0.25", "0.5", "1", "2"),
     crowds=(1000, 3162, 10_000, 31_623, 100_000, 316_228),
     trials=100_000,
-    table=30_000,
+    table=20_000,
     real_table=200_000,
     learning_epsilons=("0.5", "1", "2", "4"),
     folds=5,
     used=5,
     repeats=5,
     batches=(1, 10, 100, 1000),
+    products=1 << 16,
 )
 QUICK = Sizes(
     epsilons=("0.5", "1", "4"),
@@ -61,6 +68,7 @@ QUICK = Sizes(
     used=2,
     repeats=1,
     batches=(1, 20, 200),
+    products=1000,
 )
 
 

@@ -60,8 +60,8 @@ def run(
         notebook = Notebook(out / NOTEBOOK)
         notebook.save()
     except OSError as error:
-        fix = "Write --out FOLDER."
-        raise ParameterError("out", str(out), f"cannot be written to ({error.strerror})", fix) from None
+        problem = f"cannot be written to ({error.strerror})"
+        raise ParameterError("--out", str(out), problem, "Name another folder.") from None
     cells = {**learning.cells(sizes, data), **means.cells(sizes, data), **privacy.cells(sizes, data)}
     every = [cell for group in cells.values() for cell in group]
     with meter(len(every), progress) as bar:

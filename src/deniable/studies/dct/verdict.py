@@ -175,7 +175,7 @@ def _groups(rows: Rows) -> Finding:
     )
     return Finding(
         "Mini-batches win over single gradients",
-        "reproduces" if wins else "does not reproduce with steps that suit each size",
+        "reproduces" if wins else "does not reproduce here",
         f"Mean squared errors: {'; '.join(words)}.",
     )
 
