@@ -105,13 +105,15 @@ class Spark:
         frame = self._frame(tree)
         schema = self.run(lambda: arrow_of(frame))
         if few:
-            return self.run(lambda: frame.toArrow().cast(schema).to_reader())
+            table = self.run(lambda: frame.toArrow().cast(schema).combine_chunks())
+            return table.to_reader()
         return pa.RecordBatchReader.from_batches(schema, self._batches(frame, schema))
 
     def describe(self, query: exp.Query) -> dict[str, str]:
-        """Return the columns of a query and their types, as DuckDB calls them. No row is read."""
+        """Return the columns of a query, which names each, and DuckDB's names of their types."""
         frame = self._frame(query)
-        return self.run(lambda: dict(columns_of(frame)))
+        kinds = self.run(lambda: [kind for _, kind in columns_of(frame)])
+        return dict(zip(query.named_selects, kinds, strict=True))
 
     def view(self, stream: Any) -> str:
         """Give a Spark frame, or an Arrow table, a name that SQL can use; return the name."""
@@ -149,11 +151,15 @@ class Spark:
             for column, time in zip(table.columns, times, strict=True)
         ]
         plain = pa.table(columns, names=[f"c{place}" for place in range(len(columns))])
+        any_rows = "true" if len(plain) else "false"  # Connect wants a row to see types by
+        if not len(plain):
+            plain = pa.table([pa.nulls(1, column.type) for column in plain.columns], plain.column_names)
         values = [
             f"{MOMENT.format(f'c{place}') if time else f'c{place}'} AS `{name}`"
             for place, (name, time) in enumerate(zip(table.column_names, times, strict=True))
         ]
-        return self.run(lambda: self._session.createDataFrame(plain).selectExpr(*values))
+        made = self.run(lambda: self._session.createDataFrame(plain))
+        return self.run(lambda: made.where(any_rows).selectExpr(*values))
 
     def _batches(self, frame: DataFrame, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Return the rows in batches, one partition after the other.

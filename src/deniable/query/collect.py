@@ -107,7 +107,8 @@ def _answered(
     engine: Engine, question: Bounding, found: exp.Select, classes: tuple[int, ...] | None
 ) -> Sealed:
     query = bounding.in_full(question, found) if question.keyed else found
-    return Sealed(engine.stream(query, few=not question.groups), classes)
+    few = question.keyed or not question.groups  # all of them are published from this process
+    return Sealed(engine.stream(query, few=few), classes)
 
 
 def weighed(engine: Engine, weights: Sequence[int]) -> exp.Create:

@@ -133,11 +133,6 @@ def encoded(name: str) -> str:
     return name if plain else f"deniable_{name.encode().hex()}"
 
 
-def decoded(name: str) -> str:
-    """Return the name that was encoded."""
-    return bytes.fromhex(name[len("deniable_") :]).decode() if name.startswith("deniable_") else name
-
-
 def _literal(node: exp.Literal) -> exp.Expression:
     return literal(node.this) if node.is_string else number(node.this)
 
