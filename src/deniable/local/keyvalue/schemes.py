@@ -36,7 +36,7 @@ from deniable.local.coins import ONE, spread, truth
 from deniable.local.keyvalue.pairs import Pairs, choices, sampled, share
 
 _HALF = ONE // 2
-_PIECE = 1 << 14
+_CELLS = 1 << 22
 Counts = NDArray[np.int64]
 
 
@@ -156,16 +156,15 @@ class Unary:
 
     def reports(self, pairs: Pairs, bits: Bits) -> NDArray[np.uint8]:
         """Return one report of each person."""
-        parts = [
-            self._some(pairs.part(start, start + _PIECE), bits) for start in range(0, len(pairs), _PIECE)
-        ]
+        piece = self._piece
+        parts = [self._some(pairs.part(start, start + piece), bits) for start in range(0, len(pairs), piece)]
         return np.concatenate([np.zeros((0, self.form[1]), np.uint8), *parts])
 
     def counts(self, payload: NDArray[Any]) -> Counts:
         """Return how many reports said + and - for each key, `(2, keys)`."""
         found = np.zeros((2, self.keys), np.int64)
-        for start in range(0, len(payload), _PIECE):
-            cells = np.unpackbits(payload[start : start + _PIECE], axis=1, bitorder="little")
+        for start in range(0, len(payload), self._piece):
+            cells = np.unpackbits(payload[start : start + self._piece], axis=1, bitorder="little")
             sums = cells.sum(axis=0, dtype=np.int64)
             found += sums[: 2 * self.keys].reshape(-1, 2).T
         return found
@@ -185,6 +184,11 @@ class Unary:
                 likely += term
             law[tuple(self._packed(np.array([report], np.uint8))[0].tolist())] = likely
         return law
+
+    @property
+    def _piece(self) -> int:
+        """How many people are told of at a time: as many as fit in memory."""
+        return max(1, _CELLS // (self.keys + self.padding))
 
     def _some(self, pairs: Pairs, bits: Bits) -> NDArray[np.uint8]:
         key, at = sampled(pairs, self.padding, self.keys, bits)

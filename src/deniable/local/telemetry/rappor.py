@@ -45,7 +45,7 @@ from deniable.local.reports import Reports
 from deniable.local.telemetry import decoding, texts
 from deniable.local.telemetry.memo import Memo, MemoClient
 
-_PIECE = 1 << 15
+_CELLS = 1 << 22
 _GRID = 10**15
 
 
@@ -177,9 +177,10 @@ class RAPPOR:
         """
         told, source = texts.listed(values), bits or SystemBits()
         cohorts = chosen(len(told), self.cohorts, source)
+        piece = _CELLS // self.bits
         parts = [
-            self._first(told[start : start + _PIECE], cohorts[start : start + _PIECE], source)
-            for start in range(0, len(told), _PIECE)
+            self._first(told[start : start + piece], cohorts[start : start + piece], source)
+            for start in range(0, len(told), piece)
         ]
         empty = np.zeros((0, self.form[1]), np.uint8)
         return Reports(self.parameters, np.concatenate([empty, *parts]))
