@@ -38,9 +38,9 @@ def rounded(solution: Solution, odds: Fraction) -> Law:
     low = [floors[place] for place in used]
     high = [odds.numerator * floor // odds.denominator for floor in low]
     share = solution.rows[:, used] / solution.rows[:, used].sum(1)[:, None]
-    middle, *others = [_filled(row, low, high, _WORD) for row in share]
+    others = [_filled(row, low, high, _WORD) for row in share[1:]]
     half = len(used) // 2
-    right = _filled(share[0][half:], low[half:], high[half:], _WORD // 2)
+    right = _filled(_mirrored(share[0])[half:], low[half:], high[half:], _WORD // 2)
     middle = [*reversed(right), *right]
     rows = [*([*reversed(row)] for row in reversed(others)), middle, *others]
     values = [round(y * (1 << _FINE)) for y in solution.outputs[used]]
@@ -48,8 +48,9 @@ def rounded(solution: Solution, odds: Fraction) -> Law:
     return Law(Table(rows), _stretched(values, rows[-1]), Fraction(1, 1 << _FINE))
 
 
-def _mirrored(base: Floats) -> Floats:
-    mean: Floats = (base + base[::-1]) / 2
+def _mirrored(masses: Floats) -> Floats:
+    """Return the mean of masses and of their mirror image: the solver's v = 0 need not be symmetric."""
+    mean: Floats = (masses + masses[::-1]) / 2
     return mean
 
 
