@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.report import RESULTS
 
-PROGRAMS = ("startup", "noise", "release", "accounting", "ledger", "audit", "telemetry", "local")
+PROGRAMS = ("startup", "noise", "release", "accounting", "ledger", "audit", "telemetry", "local", "vectors")
 
 
 def main(names: list[str]) -> int:
