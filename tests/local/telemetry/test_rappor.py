@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from fractions import Fraction
 from typing import Any
 
@@ -121,6 +122,18 @@ def test_the_solution_undoes_the_design() -> None:
     found = Regression.of(RAPPOR(epsilon=1, bits=16, cohorts=8), NAMES[:20])
     product = np.einsum("sci,cit->st", found.solution, found.design)
     assert product == pytest.approx(np.eye(21), abs=1e-9)
+
+
+def test_a_forked_client_tosses_its_own_coins() -> None:
+    client = RAPPOR(epsilon=4).client()
+    client.report("blue")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, b"".join(client.report("blue") for _ in range(5)))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 1000) != b"".join(client.report("blue") for _ in range(5))
 
 
 def test_candidates_are_checked() -> None:

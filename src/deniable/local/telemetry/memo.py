@@ -44,8 +44,8 @@ class Memo:
     """The answers of one device, in a storage.
 
     Args:    owner: names the device or the person, for example an installation's number. A memo of another
-             owner is not used. earlier: how many permanent answers this person gave from memos that are gone,
-             as far as is known.
+             owner is not used; without a name a copy cannot be noticed. earlier: how many permanent answers
+             this person gave from memos that are gone, as far as is known.
     """
 
     def __init__(self, storage: Storage | None = None, *, owner: str = "", earlier: int = 0) -> None:

@@ -177,9 +177,9 @@ class RAPPOR:
         """
         told, source = texts.listed(values), bits or SystemBits()
         cohorts = chosen(len(told), self.cohorts, source)
-        piece = _CELLS // self.bits
+        places, piece = self._places(told, cohorts), _CELLS // self.bits
         parts = [
-            self._first(told[start : start + piece], cohorts[start : start + piece], source)
+            self._first(places[start : start + piece], cohorts[start : start + piece], source)
             for start in range(0, len(told), piece)
         ]
         empty = np.zeros((0, self.form[1]), np.uint8)
@@ -267,11 +267,22 @@ class RAPPOR:
                 packed = np.packbits(np.array(pattern, np.uint8), bitorder="little")
                 yield (cohort % 256, cohort // 256, *packed.tolist()), likely
 
-    def _first(self, told: list[bytes], cohorts: NDArray[np.int64], bits: Bits) -> NDArray[np.uint8]:
-        pairs = list(zip(told, cohorts.tolist(), strict=True))
-        known = {pair: texts.bloom(*pair, self.hashes, self.bits) for pair in set(pairs)}
-        filled = np.zeros((len(told), self.bits), np.bool_)
-        filled[np.arange(len(told))[:, None], np.array([known[pair] for pair in pairs])] = True
+    def _places(self, told: list[bytes], cohorts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the bits that each text sets in its cohort, `(n, hashes)`; each pair is hashed once."""
+        distinct = list(dict.fromkeys(told))
+        number = {one: place for place, one in enumerate(distinct)}
+        pairs = np.array([number[one] for one in told], np.int64) * self.cohorts + cohorts
+        once, back = np.unique(pairs, return_inverse=True)
+        sets = [
+            texts.bloom(distinct[pair // self.cohorts], pair % self.cohorts, self.hashes, self.bits)
+            for pair in once.tolist()
+        ]
+        return np.array(sets, np.int64).reshape(-1, self.hashes)[back]
+
+    def _first(self, places: NDArray[np.int64], cohorts: NDArray[np.int64], bits: Bits) -> NDArray[np.uint8]:
+        """Return the first reports of devices whose texts set these bits."""
+        filled = np.zeros((len(places), self.bits), np.bool_)
+        filled[np.arange(len(places))[:, None], places] = True
         return self._payload(cohorts, self._reported(self._flipped(filled, bits), bits))
 
     def _flipped(self, filled: NDArray[np.bool_], bits: Bits) -> NDArray[np.bool_]:

@@ -47,10 +47,13 @@ def listed(values: object) -> list[bytes]:
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise ParameterError("values", None, "must be a list or a one-dimensional array", fix)
     given = list(values)
-    if not all(isinstance(one, str | bool | int | np.bool_ | np.integer) for one in given):
+    kinds = {type(one) for one in given}
+    if not all(issubclass(kind, str | bool | int | np.bool_ | np.integer) for kind in kinds):
         raise ParameterError("values", None, "must all be texts", fix)
-    known: dict[object, bytes] = {}
-    return [known.setdefault((type(one), one), octets(one)) for one in given]
+    if kinds <= {str}:
+        known = {one: octets(one) for one in set(given)}
+        return [known[one] for one in given]
+    return [octets(one) for one in given]
 
 
 def bloom(text: bytes, cohort: int, hashes: int, bits: int) -> list[int]:
