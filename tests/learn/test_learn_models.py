@@ -273,3 +273,23 @@ def test_models_need_no_scikit_learn() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "not fitted yet" in done.stdout
     assert "(2,)" in done.stdout
+
+
+def test_without_need_for_noise_a_fit_is_the_clipped_one() -> None:
+    """At epsilon 1e6 every entry is reported, off by about 6e-5: the weights are those without privacy."""
+    x, y = people(400)
+    model = LinearRegression(epsilon=10**6, norm="linf", mechanism="sampling", clip="0.3", batch=20, seed=5)
+    model.fit(x, y)
+    plan = model.plan_
+    order = descent.shuffled(400, dn.SeededBits(5, insecure=True))
+    free = descent.descend(plan, plan.completed(x), y, order, lambda rows: rows.mean(axis=0))
+    assert model.coef_ == pytest.approx(free.weights[:4], abs=1e-3)
+    assert model.intercept_ == pytest.approx(free.weights[4], abs=1e-3)
+    unclipped = descent.descend(
+        LinearRegression(epsilon=1, norm="linf", clip=100, batch=20).plan(400, 4),
+        plan.completed(x),
+        y,
+        order,
+        lambda rows: rows.mean(axis=0),
+    )
+    assert float(np.abs(model.coef_ - unclipped.weights[:4]).max()) > 1e-3
