@@ -58,7 +58,8 @@ Reals = NDArray[np.float64]
 _PIECE = 1 << 17
 _HALF = 1 << 15
 _GAUSSIAN_STEP = SIGMA_BITS - 11
-_DITHER = 2.0**-16
+_FARTHEST = (_HALF - 1) * 2.0**16
+_TINY = 2.0**-400
 
 
 def step(cap: Cap) -> float:
@@ -70,18 +71,28 @@ def lifted(vectors: Reals, bits: Bits) -> Reals:
     """Return unit vectors u with E[u] = v for each row v of `(n, d)`, all of length at most 1.
 
     u = v/|v| with probability (1 + |v|)/2, off by less than 2**-53, otherwise -v/|v|; a uniform direction
-    where v = 0. Coordinates are scaled by the largest first, so tiny and huge ones are as good as any.
+    where v = 0. Tiny vectors are scaled up first, so they are as good as any.
     """
+    length = np.sqrt(_inner(vectors, vectors))
+    true, scaled = length, vectors
+    tiny = np.flatnonzero(~(length > _TINY))
+    if len(tiny):
+        scaled, true = vectors.copy(), length.copy()
+        scaled[tiny], true[tiny] = _scaled(vectors[tiny], bits)
+        length[tiny] = np.sqrt(_inner(scaled[tiny], scaled[tiny]))
+    uniform = (bits.uint64(len(vectors)) >> np.uint64(11)) * 2.0**-53
+    sign = np.where(2 * uniform < 1 + np.minimum(true, 1.0), 1.0, -1.0)
+    return scaled * (sign / length)[:, None]
+
+
+def _scaled(vectors: Reals, bits: Bits) -> tuple[Reals, Reals]:
+    """Return vectors in the direction of tiny ones, a random one for 0; and how long the tiny ones are."""
     largest = np.abs(vectors).max(axis=1)
     zero = np.flatnonzero(largest == 0)
     scaled = vectors / np.where(largest == 0, 1.0, largest)[:, None]
-    if len(zero):
-        scaled[zero] = _proposed(len(zero), vectors.shape[1], bits)
-        scaled[zero[~scaled[zero].any(axis=1)], 0] = 1.0
-    length = np.sqrt(_inner(scaled, scaled))
-    uniform = (bits.uint64(len(vectors)) >> np.uint64(11)) * 2.0**-53
-    sign = np.where(2 * uniform < 1 + np.minimum(largest * length, 1.0), 1.0, -1.0)
-    return scaled * (sign / length)[:, None]
+    scaled[zero] = _proposed(len(zero), vectors.shape[1], bits)
+    scaled[zero[~scaled[zero].any(axis=1)], 0] = 1.0
+    return scaled, largest * np.sqrt(_inner(scaled, scaled)) * (largest > 0)
 
 
 def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
@@ -110,15 +121,18 @@ def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
 def codes(proposals: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     """Return each coordinate, in units of `step`, rounded at random to a neighbour so that the mean is kept.
 
-    2**15 is added. The mean is off by at most 2**-17 of a unit.
+    2**15 is added. In units of 2**-16 a coordinate is rounded to the nearest, 16 random bits are added, and 16
+    cut off: the mean is off by at most 2**-17 of a unit. (All is below 2**32: 65535 * 2**16 + 65535.)
     """
     if cap.gaussian:
-        units = proposals * 2.0**-_GAUSSIAN_STEP
+        units = np.clip(proposals * 2.0 ** (16 - _GAUSSIAN_STEP), -_FARTHEST, _FARTHEST)
     else:
-        units = proposals * ((_HALF - 1) / np.sqrt(_inner(proposals, proposals)))[:, None]
-    units += (bits.uint16(units.size).reshape(units.shape) + 0.5) * _DITHER
-    np.floor(units, out=units)
-    return (np.clip(units, 1 - _HALF, _HALF - 1) + _HALF).astype(np.uint16)
+        units = proposals * (_FARTHEST / np.sqrt(_inner(proposals, proposals)))[:, None]
+    units += 2.0**31 + 0.5
+    whole = units.astype(np.uint32)
+    whole += bits.uint16(units.size).reshape(units.shape)
+    whole >>= np.uint32(16)
+    return whole.astype(np.uint16)
 
 
 def _proposed(n: int, d: int, bits: Bits) -> Reals:
