@@ -10,18 +10,16 @@
 | rank correlation | Spearman's, of abs(noise) with the time of its call, one draw a call; the     |
 |          | slowest percent of calls left out. Chance alone spreads it by .003 (OpenDP's by .007) |
 
-OpenDP runs in an environment of its own, made once under the user's cache folder; it draws at most 20,000
-at a time. Objects are made once and used for all calls.
+OpenDP runs in an environment of its own (benchmarks/environments.py); it draws at most 20,000 at a time.
+Objects are made once and used for all calls.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import time
-import venv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
+from benchmarks import environments
 from benchmarks.report import middle, publish
 from deniable.bits import SystemBits
 from deniable.noise.gaussian import DiscreteGaussian
@@ -106,18 +105,9 @@ class OpenDP:
 
 def opendp() -> OpenDP | None:
     """Start OpenDP, installing it where needed; say why if that fails."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = cache / "deniable-benchmarks" / "opendp"
-    python = folder / "bin" / "python"
     try:
-        if not python.exists():
-            venv.create(folder, with_pip=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "opendp"]
-        done = subprocess.run(install, capture_output=True, text=True, timeout=600)
-        if done.returncode:
-            raise OSError(done.stderr.strip().splitlines()[-1])
-        return OpenDP(python)
-    except (OSError, subprocess.SubprocessError) as problem:
+        return OpenDP(environments.environment("opendp", environments.OPENDP))
+    except (OSError, environments.NotInstalledError) as problem:
         print(f"OpenDP is left out: {problem}", file=sys.stderr)
         return None
 

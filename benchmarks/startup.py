@@ -38,7 +38,7 @@ def main() -> None:
     seen: dict[str, list[float]] = {"python -c pass": [], "import deniable": [], "deniable --help": []}
     for _ in range(given.runs):
         seen["python -c pass"].append(command_seconds(sys.executable, "-c", "pass"))
-        seen["import deniable"].append(float(child(IMPORT)[2]))
+        seen["import deniable"].append(float(child(IMPORT).printed))
         seen["deniable --help"].append(command_seconds(script, "--help"))
     rows = [
         {"what": name, "median s": f"{middle(times):.3f}", "limit s": LIMITS.get(name, "")}
