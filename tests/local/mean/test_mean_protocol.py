@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 from decimal import Decimal
@@ -287,3 +288,48 @@ def test_a_protocol_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(one)).parameters == one.parameters
     assert str(one) == "Mean(epsilon=0.5, bounds=(0, 1), mechanism='optimal')"
     assert "1.65-fold" in one.statement.replace("\n", " ")
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_protocol_can_be_sent_to_devices(mechanism: Any) -> None:
+    ours = Mean(epsilon="1.3", bounds=("-1/3", 100), mechanism=mechanism)
+    theirs = Mean.from_json(json.loads(json.dumps(ours.to_json())))
+    assert theirs == ours
+    assert theirs.parameters == ours.parameters
+    assert len(ours.read(theirs.client().report(3))) == 1
+    for objective in ("uniform", ("gaussian", "1/3")) if mechanism == "optimal" else ():
+        prior: Any = objective
+        one = Mean(epsilon=2, bounds=(0, 1), objective=prior)
+        assert Mean.from_json(one.to_json()) == one
+
+
+def test_a_device_refuses_a_table_that_does_not_keep_its_epsilon() -> None:
+    sent = Mean(epsilon=3, bounds=(0, 1)).to_json()
+    with pytest.raises(ParameterError, match="do not keep epsilon 1"):
+        Mean.from_json({**sent, "epsilon": "1"})
+
+
+def test_a_device_refuses_what_is_no_protocol() -> None:
+    sent = Mean(epsilon=1, bounds=(0, 1)).to_json()
+    table = sent["table"]
+    wrong: dict[str, list[Any]] = {
+        "deniable": [2, None],
+        "protocol": ["mode"],
+        "epsilon": ["none", None],
+        "bounds": [["1", "0"], None],
+        "mechanism": [[], "best"],
+        "objective": [3, "gaussian"],
+        "digest": ["00", None],
+        "table": [
+            [],
+            {},
+            *({**table, key: bad} for key, bad in (("rows", 5), ("rows", []), ("rows", [[1]]))),
+        ],
+    }
+    wrong["table"] += [{**table, "values": ["a"] * 9}, {**table, "shift": 99}, {**table, "shift": True}]
+    wrong["table"] += [{**table, "values": [first, *table["values"][1:]]} for first in (0, 1.5)]
+    wrong["table"] += [{**table, "rows": table["rows"][:-1]}]
+    odd: list[Any] = [None, [], "", {}, *({**sent, key: bad} for key in wrong for bad in wrong[key])]
+    for record in odd:
+        with pytest.raises(ParameterError):
+            Mean.from_json(record)

@@ -6,7 +6,7 @@
 | selecting                               | which law a mechanism of a name has                        |
 | laws, windows, laplace                  | exact laws: probabilities, what reports stand for, variance|
 | optimal, program, integers, priors      | the best table: linear program, rounding, objectives       |
-| shipped, tables/                        | tables that come with the package                          |
+| shipped, tables/, carried               | tables that come with the package; tables as JSON          |
 | limits                                  | what no mechanism can go below                             |
 | intervals                               | intervals from the law                                     |
 """

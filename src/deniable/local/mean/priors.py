@@ -97,3 +97,9 @@ def prior(objective: object) -> Prior | None:
         case _:
             fix = 'Write "worst", "uniform" or ("gaussian", 0.25).'
             raise ParameterError("objective", objective, "is unknown", fix)
+
+
+def spoken(words: object) -> Prior | None:
+    """Return the prior whose text this is, None for "worst"; the way back from `str(prior)`."""
+    name, _, sd = words.partition(" ") if isinstance(words, str) else ("", "", "")
+    return prior(("gaussian", sd) if name == "gaussian" else words)

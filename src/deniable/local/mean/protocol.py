@@ -17,7 +17,7 @@ So the odds of each report differ by at most e**epsilon between any two values t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -34,10 +34,12 @@ from deniable.guarantees import PureDP
 from deniable.local.client import Client, number
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.mean import selecting, words
+from deniable.local.mean.carried import restored
+from deniable.local.mean.carried import written as written_table
 from deniable.local.mean.intervals import ENOUGH, FEW, Range, quantile, standard_error
 from deniable.local.mean.laplace import Noise
 from deniable.local.mean.laws import Floats, Law
-from deniable.local.mean.priors import Objective, Prior, prior
+from deniable.local.mean.priors import Objective, Prior, prior, spoken
 from deniable.local.parameters import Parameters
 from deniable.local.reports import Reports
 
@@ -108,11 +110,54 @@ class Mean:
         if assumed is not None and name != "optimal":
             fix = 'Leave objective out, or use mechanism="optimal".'
             raise ParameterError("objective", objective, "is for the optimal mechanism only", fix)
-        object.__setattr__(self, "epsilon", budget)
-        object.__setattr__(self, "bounds", ends)
-        object.__setattr__(self, "mechanism", name)
-        object.__setattr__(self, "objective", "worst" if assumed is None else str(assumed))
-        object.__setattr__(self, "law", _law(name, budget, assumed))
+        worded = "worst" if assumed is None else str(assumed)
+        self._set(budget, ends, name, worded, _law(name, budget, assumed))
+
+    def _set(
+        self,
+        epsilon: Fraction,
+        bounds: tuple[Fraction, Fraction],
+        mechanism: Mechanism,
+        objective: str,
+        law: Law | Noise,
+    ) -> None:
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "bounds", bounds)
+        object.__setattr__(self, "mechanism", mechanism)
+        object.__setattr__(self, "objective", objective)
+        object.__setattr__(self, "law", law)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the protocol as plain JSON values, with its table: for a file, or for the devices."""
+        table = written_table(self.law) if isinstance(self.law, Law) else None
+        return {
+            "deniable": 1,
+            "protocol": "mean",
+            "epsilon": str(self.epsilon),
+            "bounds": [str(end) for end in self.bounds],
+            "mechanism": self.mechanism,
+            "objective": self.objective,
+            "table": table,
+            "digest": self.law.digest,
+        }
+
+    @classmethod
+    def from_json(cls, record: object) -> Mean:
+        """Return the protocol that `to_json` wrote. A device may take it from anybody: it is checked here.
+
+        Raises:  ParameterError: this is no such record, or its table does not keep its epsilon.
+        """
+        if not isinstance(record, Mapping) or (record.get("deniable"), record.get("protocol")) != (1, "mean"):
+            raise ParameterError("record", "this", "is no mean protocol", "Give what to_json wrote.")
+        epsilon, ends = _spendable(record.get("epsilon")), _ends(record.get("bounds"))
+        name, assumed = selecting.named(record.get("mechanism")), spoken(record.get("objective"))
+        table = record.get("table")
+        law = _law(name, epsilon, assumed) if table is None else restored(table, epsilon)
+        if law.digest != record.get("digest"):
+            raise ParameterError("record", "this", "has another table than it says", "Write it again.")
+        mean = cls.__new__(cls)
+        mean._set(epsilon, ends, name, "worst" if assumed is None else str(assumed), law)
+        return mean
 
     def __repr__(self) -> str:
         given = [f"epsilon={text(self.epsilon)}", "bounds=({}, {})".format(*map(text, self.bounds))]
@@ -271,7 +316,7 @@ def _law(name: Mechanism, epsilon: Fraction, assumed: Prior | None) -> Law | Noi
     return Noise(epsilon) if name == "laplace" else selecting.law_of(name, epsilon, assumed)
 
 
-def _spendable(epsilon: Number) -> Fraction:
+def _spendable(epsilon: object) -> Fraction:
     number = positive(epsilon, "epsilon")
     if not number >= selecting.LEAST:
         fix = "Give at least 1e-12: below, no number of people is enough for an estimate."

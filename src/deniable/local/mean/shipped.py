@@ -1,8 +1,8 @@
 """Tables that come with the package, for common epsilon and the objectives "worst" and "uniform".
 
-One file each, zlib-compressed JSON under `tables/`: the rows for v >= 0 (the others are their mirror), the
-outputs, and the certificate of the limit. They only save time: what is read is checked in exact numbers like
-what is built, and `write` makes them again: `python -m deniable.local.mean.shipped FOLDER`.
+One file each, zlib-compressed JSON under `tables/`: the table (`carried`) and the certificate of the limit.
+They only save time: what is read is checked in exact numbers like what is built. `write` makes them again:
+`python -m deniable.local.mean.shipped FOLDER`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from deniable.errors import ParameterError
+from deniable.local.mean.carried import restored, written
 from deniable.local.mean.laws import Law
 from deniable.local.mean.priors import Prior
 from deniable.local.mean.program import Certificate
-from deniable.local.tables import Table
 
 _VERSION = 1
 _EPSILONS = ("0.1 0.2 0.25 0.5 0.75 1 1.5 2 2.5 3 4 5 6 7 8").split()
@@ -35,13 +35,7 @@ def law(epsilon: Fraction, assumed: Prior | None) -> Law | None:
     Raises:  ParameterError: the file is damaged, or its table does not keep epsilon.
     """
     found = _read(epsilon, assumed)
-    if found is None:
-        return None
-    half, values = found["rows"], found["values"]
-    rows = [*(row[::-1] for row in reversed(half[1:])), *half]
-    whole = Law(Table(rows), [*(-y for y in reversed(values)), *values], Fraction(1, 1 << found["shift"]))
-    whole.drawn.check(epsilon)
-    return whole
+    return None if found is None else restored(found, epsilon)
 
 
 def certificate(epsilon: Fraction, assumed: Prior | None) -> Certificate | None:
@@ -88,16 +82,13 @@ def _write(folder: Path, epsilon: Fraction, assumed: Prior | None) -> None:
     from deniable.local.mean.limits import certificate as proved
     from deniable.local.mean.optimal import build
 
-    whole = build(epsilon, assumed)
-    table, half = whole.drawn, len(whole.values) // 2
-    assert isinstance(table, Table)
+    table = written(build(epsilon, assumed))
+    assert table is not None
     proof = proved(epsilon, assumed, finer=3 if epsilon <= 6 else 2)
     record = {
         "version": _VERSION,
         "epsilon": str(epsilon),
-        "shift": whole.unit.denominator.bit_length() - 1,
-        "values": whole.values[half:],
-        "rows": table.entries[len(table.entries) // 2 :],
+        **table,
         "certificate": {part: getattr(proof, part).tolist() for part in _PARTS},
     }
     name = _name(epsilon, assumed)
