@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms import NoisyMax as NoisyMax
     from deniable.mechanisms import RandomizedResponse as RandomizedResponse
     from deniable.query.aggregates import count as count
+    from deniable.query.aggregates import distinct as distinct
     from deniable.query.aggregates import histogram as histogram
     from deniable.query.aggregates import maximum as maximum
     from deniable.query.aggregates import mean as mean
@@ -62,6 +63,7 @@ _NAMES: dict[str, str] = {
     "advise": "deniable.advice",
     "calibrate": "deniable.accounting",
     "count": "deniable.query.aggregates",
+    "distinct": "deniable.query.aggregates",
     "load": "deniable.query.review",
     "mean": "deniable.query.aggregates",
     "protect": "deniable.query.survey",
@@ -96,6 +98,7 @@ __all__ = [
     "audit",
     "calibrate",
     "count",
+    "distinct",
     "errors",
     "events",
     "examples",

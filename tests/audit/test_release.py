@@ -62,6 +62,7 @@ def keyed(**outputs: Aggregate) -> Query:
 @pytest.mark.parametrize(
     ("name", "outputs"),
     [
+        pytest.param("many values", {"n": dn.distinct("spend", max_values=2)}, id="many values"),
         pytest.param("one more", PEOPLE, id="one more"),
         pytest.param("heavy, high", ROWS, id="many rows"),
         pytest.param("beyond the bounds", SPEND, id="beyond the bounds"),

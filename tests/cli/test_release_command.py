@@ -390,3 +390,12 @@ def test_other_delimiters_have_names(tmp_path: Path) -> None:
         words = ("--delimiter", name, "--unit", "person", "--units", "--epsilon", "1000", "--json")
         [row] = rows(run("release", file, *words))
         assert row["units"] == pytest.approx(50, abs=2)
+
+
+def test_different_values_are_counted_by_name(survey: Path) -> None:
+    asked = ("--distinct", "colour", "--distinct", "n=spend", "--max-values", "2")
+    [row] = rows(run("release", survey, "--unit", "person", *asked, *SURE, "--json"))
+    assert (row["colour_distinct"], row["n"]) == (3, 2)
+    failed = run("plan", survey, "--unit", "person", "--distinct", "colour", *SURE)
+    assert failed.exit_code == 2
+    assert "--max-values" in failed.output

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
-from deniable.query.measures import Bins, Contributions, Count, Measure, Squares, Total, Tree, Units
+from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Squares, Total, Tree, Units
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KINDS = {
@@ -81,6 +81,8 @@ def shapes() -> dict[str, list[exp.Expression]]:
     declared = replace(dropped, keyed=True)
     row, named_row = rows_alone(dropped), replace(rows_alone(dropped), keyed=True)
     tall = replace(dropped, measures=(Units(), TREE))
+    different = replace(found, measures=(Units(), Distinct("spend", 3)))
+    different_rows = replace(row, measures=(Count(None, None), Distinct("free", None)))
     binned = replace(named_row, measures=(Count(None, None), BINS))
     keys = bounding.declared(["hue"], KINDS, "listed")
     return {
@@ -106,6 +108,8 @@ def shapes() -> dict[str, list[exp.Expression]]:
             bounding.rows(tall),
             bounding.answer(replace(tall, contributions=found.contributions)),
         ],
+        "distinct": [bounding.rows(different), bounding.pairs(different), bounding.answer(different)],
+        "distinct_per_row": [bounding.rows(different_rows), bounding.per_row(different_rows)],
         "bins_per_row": [bounding.rows(binned), bounding.in_full(binned, bounding.per_row(binned))],
         "numbers": [bounding.pairs(question("weight", [], NUMBERS))],
         "real_keys": [

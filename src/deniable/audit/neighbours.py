@@ -11,6 +11,7 @@
 | missing values        | many rows without a value                                                      |
 | NaN and infinities    | many rows with what is no number                                               |
 | garbled text          | many rows with text that is no number                                          |
+| many values           | as many rows, each with a value of its own, where values are told apart        |
 | missing keys          | many rows whose group is missing                                               |
 | into nothing          | one row, in a table that is otherwise empty                                    |
 | rows of nobody        | many rows without a unit: nobody's, so they must change nothing                |
@@ -24,7 +25,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from deniable.audit.copies import UNIT_SPACING
-from deniable.audit.pools import Ground, Row, ground
+from deniable.audit.pools import Ground, Row, ground, nth
 from deniable.errors import ParameterError
 from deniable.query.schema import Column, Type
 
@@ -63,7 +64,8 @@ class _Builder:
         """How many rows a heavy unit has: far more than count, but one if each row is a unit."""
         if self.query.survey.unit is None:
             return 1
-        most = max((aggregate.max_rows or 1 for _, aggregate in self.query.outputs), default=1)
+        asked = [aggregate for _, aggregate in self.query.outputs]
+        most = max((aggregate.max_rows or aggregate.max_values or 1 for aggregate in asked), default=1)
         return min(4 * most + _HEAVY, UNIT_SPACING)
 
     @property
@@ -103,6 +105,15 @@ class _Builder:
     def numbers(self, value: int) -> dict[str, object]:
         """Return this value for every measured column, in its type."""
         return {column.name: _as(column.type, value) for column in self.measured(*_BEYOND)}
+
+    def different(self) -> Rows:
+        """Return far too many rows of the added unit in a known group, no two with the same value."""
+        columns = self.measured(*Type)
+        turned = [
+            {column.name: nth(column.type, 1000 + place) for column in columns}
+            for place in range(self.rows_of_a_unit)
+        ]
+        return [row for change in turned for row in self.of(0, self.known[:1], **change)]
 
     def beyond(self) -> dict[str, object]:
         """Return for every measured column a value far beyond any bounds."""
@@ -167,6 +178,8 @@ def _values(build: _Builder) -> Iterator[Case]:
     if reals:
         odd = [float("nan"), float("inf"), float("-inf"), 1e308]
         yield Case("NaN and infinities", crowd, _each(build, reals, odd))
+    if any(aggregate.kind == "distinct" for _, aggregate in build.query.outputs):
+        yield Case("many values", crowd, build.different())
     texts = build.measured(Type.TEXT)
     if texts:
         yield Case("garbled text", crowd, _each(build, texts, _GARBLED))

@@ -121,7 +121,7 @@ def _closure(survey: Survey, names: Iterable[str]) -> set[str]:
 def _pool(query: Query, column: Column, wanted: int) -> list[object]:
     """Return values of the column's type: the query's own first, then as many others as are wanted."""
     own = [value for value in _own(query, column) if value is not None]
-    more = [_nth(column.type, i) for i in range(max(wanted, 3))]
+    more = [nth(column.type, i) for i in range(max(wanted, 3))]
     return list(dict.fromkeys([*own, *more]))
 
 
@@ -160,7 +160,7 @@ def _typed(kind: Type, words: str, *, text: bool) -> Iterable[object]:
             return
 
 
-def _nth(kind: Type, i: int) -> object:
+def nth(kind: Type, i: int) -> object:
     """Return one of endlessly many (for booleans, two) different values of a type."""
     match kind:
         case Type.INTEGER:

@@ -207,6 +207,8 @@ def _queries() -> Iterator[Subject]:
         "bins": aggregates.histogram("spend", edges=[0, 5, 10], max_rows=1),
     }
     yield Asked("release: extremes and bins", pure, people.aggregate(**ends), "laplace")
+    different = aggregates.distinct("comment", max_values=2)
+    yield Asked("release: different values", pure, keyed.aggregate(values=different), "laplace")
     each = rows.aggregate(rows=aggregates.count(), spend=aggregates.sum("spend", bounds=(-5, 10)))
     yield Asked("release: rows for themselves", pure, each, "laplace")
 

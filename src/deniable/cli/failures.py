@@ -39,6 +39,7 @@ _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys 
 _NAMED += " confidence purpose threads memory_limit ledger where derive"
 _NAMED += " risk queries times sensitivity neighbours trials batch seed subject"
 _NAMED += " mechanism bounds domain dimension norm weights"
+_NAMED += " max_values other on"
 _SPELLINGS = (
     (r"types=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
     (r"group_by\(\.\.\., keys=\[\.\.\.\]\)", "--keys FILE"),
@@ -46,7 +47,7 @@ _SPELLINGS = (
     (r"allow_large_delta=True", "--allow-large-delta"),
     (r"bounds=\(0, 100\)", "spend:0:100"),
     (r", 'ln 3' or Fraction\(1, 10\)", " or 'ln 3'"),
-    (r"\b(max_groups|max_keys|max_rows|memory_limit)='?(\w+)'?", r"--\1 \2"),
+    (r"\b(max_groups|max_keys|max_rows|max_values|memory_limit)='?(\w+)'?", r"--\1 \2"),
     (r"\b(unit|epsilon|delta|noise|confidence|threads|population|delimiter)=('[^']*'|[\w.]+)", r"--\1 \2"),
 )
 STOPPED = 130

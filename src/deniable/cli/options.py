@@ -45,7 +45,9 @@ class Options:
     minimum: Many = None
     maximum: Many = None
     histogram: Many = None
+    distinct: Many = None
     max_rows: Number = None
+    max_values: Number = None
     epsilon: Text = None
     delta: Annotated[str, typer.Option()] = "0"
     noise: Annotated[str, typer.Option()] = "auto"

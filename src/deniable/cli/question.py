@@ -144,6 +144,11 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         with speaking_of(f"--count {words}".rstrip()):
             counted = aggregates.count(column or None, max_rows=rows)
         yield "--count", name or (f"{column}_count" if column else "count"), counted
+    for words in options.distinct or ():
+        name, column = _named(words, schema)
+        with speaking_of(f"--distinct {words}"):
+            different = aggregates.distinct(column, max_values=options.max_values)
+        yield "--distinct", name or f"{column}_distinct", different
     for kind in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
         make = getattr(aggregates, kind)
         for words in getattr(options, kind) or ():

@@ -14,7 +14,17 @@ from typing import Literal
 from deniable.guarantees import Guarantee, Neighbours
 
 Kind = Literal[
-    "units", "count", "sum", "mean", "variance", "std", "quantile", "minimum", "maximum", "histogram"
+    "units",
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "std",
+    "quantile",
+    "minimum",
+    "maximum",
+    "histogram",
+    "distinct",
 ]
 
 
@@ -31,6 +41,8 @@ class ColumnFacts:
     error:    half the width of the interval at `Facts.confidence`, as text without rounding by floats,
               in the units of the output; None where it depends on the released values, as for a mean.
     rank:     which of the sorted values a quantile, minimum or maximum is, in words; None otherwise.
+    max_values: different values of one unit that count in one group; None where a row is the unit, and for
+              all but distinct.
     """
 
     name: str
@@ -42,6 +54,7 @@ class ColumnFacts:
     scale: Fraction
     error: str | None
     rank: str | None = None
+    max_values: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

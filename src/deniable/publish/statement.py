@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import assert_never
+from typing import Literal, assert_never
 
 from deniable.exact import text
 from deniable.guarantees import ApproxDP, Neighbours, PureDP, ZeroConcentratedDP
@@ -189,7 +189,7 @@ def _contribution(facts: Facts) -> list[str]:
     if facts.max_groups is not None:
         said.append(_groups_rule(facts, one, facts.max_groups))
     for column in facts.columns:
-        bound = _bound(column, one)
+        bound = _bound(column, one, facts.over)
         if bound:
             said.append(bound)
     return said
@@ -210,7 +210,7 @@ def _groups_rule(facts: Facts, one: str, most: int) -> str:
     return rule
 
 
-def _bound(column: ColumnFacts, one: str) -> str:
+def _bound(column: ColumnFacts, one: str, over: Literal["weight", "drop"] | None) -> str:
     name = cells.visible(column.name)
     source = "its rows" if column.column is None else f'rows with a value in "{cells.visible(column.column)}"'
     rows = ""
@@ -224,6 +224,8 @@ def _bound(column: ColumnFacts, one: str) -> str:
         case "histogram":
             cap = f"{rows} count, more are scaled down to as many" if rows else f"{source} count"
             return f"{name}: {cap}, those in this bin here."
+        case "distinct":
+            return f"{name}: {_different(column, one, over)}"
         case "sum" | "mean" | "variance" | "std" | "quantile" | "minimum" | "maximum":
             assert column.bounds is not None
             low, high = (text(end) for end in column.bounds)
@@ -231,6 +233,17 @@ def _bound(column: ColumnFacts, one: str) -> str:
             return f"{name}: each value is moved into {low} to {high}{cap}."
         case _:
             assert_never(column.kind)
+
+
+def _different(column: ColumnFacts, one: str, over: Literal["weight", "drop"] | None) -> str:
+    """Return how different values are counted."""
+    assert column.column is not None
+    said = f'different values of "{cells.visible(column.column)}", each once however many have it'
+    if column.max_values is not None:
+        said += f"; at most {column.max_values:,} of one {one} in a group count, chosen by chance"
+    if over == "weight":
+        said += f"; a value counts as much as the {one} who counts most among those who have it"
+    return f"{said}."
 
 
 def _coverage(facts: Facts) -> list[str]:

@@ -10,9 +10,11 @@
                                                            dn.median, dn.minimum, dn.maximum
     dn.histogram("spend", edges=[0, 10, 100], max_rows=2)  rows by value
     dn.std("spend", bounds=(0, 100), max_rows=2)           the root of the variance
+    dn.distinct("shop", max_values=5)                      how many different values, five of each unit
 
 Bounds are required because they decide how much noise is needed; they must come from knowledge of the
-subject, never from the data. `max_rows` is required with a unit column and absent when a row is the unit.
+subject, never from the data. `max_rows` (of distinct: `max_values`) is required with a unit column and absent
+when a row is the unit.
 """
 
 from __future__ import annotations
@@ -26,10 +28,20 @@ from typing import Literal, assert_never
 from deniable.errors import ParameterError
 from deniable.exact import exact, text, whole
 from deniable.query.grids import check_room, squares, total, tree
-from deniable.query.measures import Bins, Count, Measure, Rank, Total, Units
+from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Total, Units
 
 Kind = Literal[
-    "units", "count", "sum", "mean", "variance", "std", "quantile", "minimum", "maximum", "histogram"
+    "units",
+    "count",
+    "sum",
+    "mean",
+    "variance",
+    "std",
+    "quantile",
+    "minimum",
+    "maximum",
+    "histogram",
+    "distinct",
 ]
 Bounds = Sequence[object]
 
@@ -45,7 +57,7 @@ class Aggregate:
     column: what is counted, summed or averaged; None for units and for all rows.
     bounds: the two exact numbers that each value is clamped to; None for units and counts.
     at: the shares of quantiles, or the edges of a histogram. several: given as a list, not as one number.
-    place: which bin of a histogram.
+    place: which bin of a histogram. max_values: of one unit in a group; only of distinct.
     """
 
     kind: Kind
@@ -55,6 +67,7 @@ class Aggregate:
     at: tuple[Fraction, ...] = ()
     several: bool = False
     place: int = 0
+    max_values: int | None = None
 
     def columns(self, name: str) -> Iterator[tuple[str, Aggregate]]:
         """Yield the published columns: one, or one for each quantile of a list or for each bin."""
@@ -115,6 +128,10 @@ class Aggregate:
                 assert self.column is not None
                 check_room(self.max_rows, one, population)
                 return (Bins(self.column, self.max_rows, self.at),)
+            case "distinct":
+                assert self.column is not None
+                check_room(self.max_values, one, population, argument="max_values")
+                return (Distinct(self.column, self.max_values),)
             case "variance" | "std":
                 added = self._total(centred=True, whole_numbers=False, one=one, population=population)
                 squared = squares(added, one=one, population=population)
@@ -145,6 +162,8 @@ class Aggregate:
             parts.append(f"bounds=({self.bounds[0]}, {self.bounds[1]})")
         if self.max_rows is not None:
             parts.append(f"max_rows={self.max_rows}")
+        if self.max_values is not None:
+            parts.append(f"max_values={self.max_values}")
         return f"{self.kind}({', '.join(parts)})"
 
 
@@ -239,14 +258,23 @@ def histogram(column: str, *, edges: object = None, max_rows: int | None = None)
     return Aggregate("histogram", _column(column), None, _rows(max_rows), found, True)
 
 
+def distinct(column: str, *, max_values: int | None = None) -> Aggregate:
+    """Count the different values of `column`, at most `max_values` of each unit in a group.
+
+    A value that several units have counts once. Of a unit with more values, chance chooses those that count;
+    a value is lost only if no unit brings it. What one unit changes is proved in `measures` (step 5).
+    """
+    return Aggregate("distinct", _column(column), max_values=_rows(max_values, "max_values"))
+
+
 def _column(column: object) -> str:
     if not isinstance(column, str) or not column:
         raise ParameterError("column", column, "must be the name of a column", "Give for example 'spend'.")
     return column
 
 
-def _rows(max_rows: object) -> int | None:
-    return None if max_rows is None else whole(max_rows, "max_rows", at_least=1, at_most=MOST_ROWS)
+def _rows(most: object, argument: str = "max_rows") -> int | None:
+    return None if most is None else whole(most, argument, at_least=1, at_most=MOST_ROWS)
 
 
 def _bounds(bounds: object) -> tuple[Fraction, Fraction]:

@@ -2,7 +2,7 @@
 
 | statement   | rows of the result                                                                         |
 |-------------|--------------------------------------------------------------------------------------------|
-| `rows`      | one for each row that counts; a table of its own where there is a tree over values         |
+| `rows`      | one for each row that counts; a table of its own where values are told apart               |
 | `pairs`     | one for each (unit, group): what the unit has there, as bounded integers. Reads the source. |
 | `widths`    | one for each unit: m, the number of its groups                                             |
 | `histogram` | one for each m (cut at max_keys): how many units have it                                   |
@@ -29,8 +29,7 @@ What one unit can change, in the order of SQL.
 4. `_weighed`, `saturated`: products in BIGINT where the bound fits, else HUGEINT; sums in HUGEINT, which
    2^44 pairs of 2^62 * 2^20 each do not fill. Saturated at +-2^62, which moves two sums no further apart; an
    empty sum is 0.
-5. `with_leaves` adds a list of leaves for each tree: c rows of the n that the unit has in the group count
-   w * c, or floor(w * R * c / n) where n > R: in HUGEINT, and at most w * R in all leaves together.
+5. `by_value.beside` adds what rows are told apart by value for: leaves of trees, distinct values.
 """
 
 from __future__ import annotations
@@ -41,12 +40,14 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from deniable.query import rounding
+from deniable.query import by_value, rounding
+from deniable.query.by_value import ROWS
 from deniable.query.measures import (
     LIMIT,
     Bins,
     Contributions,
     Count,
+    Distinct,
     Measure,
     Spread,
     Squares,
@@ -54,11 +55,11 @@ from deniable.query.measures import (
     Total,
     Tree,
     Units,
+    is_by_value,
 )
-from deniable.query.rounding import sql
+from deniable.query.rounding import named, saturated, sql
 
 PAIRS, WIDTHS, WEIGHTS, KEYS = "deniable_pairs", "deniable_widths", "deniable_weights", "deniable_keys"
-ROWS = "deniable_rows"
 _SHORT = 1 << 31
 
 
@@ -98,13 +99,16 @@ class Bounding:
 
 
 def pairs(question: Bounding) -> exp.Select:
-    """Return for each (unit, group) the bounded integer of every measure but `Units`, which is 1."""
+    """Return for each (unit, group) the bounded integer of every measure.
+
+    `Units`, which is 1, has none, nor has `Distinct`: whose values a value is shared with decides there.
+    """
     by = ["unit", *question.keys]
     inner = exp.select(*by, *_counted(question)).from_(_source_rows(question)).group_by(*by)
     outer = exp.select(*by).from_(inner.subquery("counted"))
     for place, measure in enumerate(question.measures):
-        if not isinstance(measure, Units):
-            outer = outer.select(_named(bounded(place, measure), f"v{place}"))
+        if not isinstance(measure, Units | Distinct):
+            outer = outer.select(named(bounded(place, measure), f"v{place}"))
     return outer
 
 
@@ -132,23 +136,23 @@ def answer(question: Bounding) -> exp.Select:
     sums = {
         place: _weighed(place, measure, question, weighted)
         for place, measure in enumerate(question.measures)
-        if not isinstance(measure, Spread)
+        if not is_by_value(measure)
     }
     alone = _by_group(question, sums, kept.subquery("kept"))
-    return with_leaves(question, alone, kept, "w" if weighted else str(question.contributions.one))
+    return by_value.beside(question, alone, kept, "w" if weighted else str(question.contributions.one))
 
 
 def per_row(question: Bounding) -> exp.Select:
     """Return the same where every row is a unit of its own, in one group: nothing to cut."""
     sums = {}
     for place, measure in enumerate(question.measures):
-        if isinstance(measure, Spread):
+        if is_by_value(measure):
             continue
         count = _count(place, measure, question)
         total = sql("SUM(:x)", x=exp.column(f"x{place}")) if isinstance(measure, Summed) else count
         sums[place] = sql("CAST(:sum AS HUGEINT) * :one", sum=total, one=question.contributions.one)
     alone = _by_group(question, sums, _source_rows(question))
-    return with_leaves(question, alone, None, str(question.contributions.one))
+    return by_value.beside(question, alone, None, str(question.contributions.one))
 
 
 def declared(names: Sequence[str], kinds: Mapping[str, str], view: str) -> exp.Select:
@@ -162,7 +166,7 @@ def declared(names: Sequence[str], kinds: Mapping[str, str], view: str) -> exp.S
         typed = sql(f"TRY_CAST(:g AS {kind})", g=exp.column(f"g{i}"))
         same = sql("CASE WHEN TRY(:typed = :g) THEN :typed END", typed=typed, g=exp.column(f"g{i}"))
         held = typed if kind == "FLOAT" else same
-        keys = keys.select(f"g{i}", _named(rounding.key(held, kind), f"h{i}"))
+        keys = keys.select(f"g{i}", named(rounding.key(held, kind), f"h{i}"))
     return keys
 
 
@@ -182,13 +186,13 @@ def in_full(question: Bounding, groups: exp.Select) -> exp.Select:
     for name, measure in zip(question.names, question.measures, strict=True):
         held: exp.Expression = exp.column(name, table="found")
         full = held if isinstance(measure, Spread) else sql("COALESCE(:m, 0)", m=held)
-        found = found.select(_named(full, name))
+        found = found.select(named(full, name))
     return found.join(groups.subquery("found"), using="place", join_type="left").order_by(f"{KEYS}.place")
 
 
 def _source_rows(question: Bounding) -> exp.Expression:
     """Return what to select rows from: the source, or the table of rows that was made of it."""
-    if any(isinstance(measure, Spread) for measure in question.measures):
+    if any(map(is_by_value, question.measures)):
         return exp.to_table(ROWS, alias="source")
     return rows(question).subquery("source")
 
@@ -198,7 +202,7 @@ def rows(question: Bounding) -> exp.Select:
     found = exp.select("1 AS present").from_(question.rows.subquery("source"))
     if question.unit is not None:
         unit = rounding.unit(_source(question.unit), question.kinds[question.unit])
-        found = found.select(_named(unit, "unit")).where(sql(":unit IS NOT NULL", unit=unit))
+        found = found.select(named(unit, "unit")).where(sql(":unit IS NOT NULL", unit=unit))
     keys = [rounding.key(_source(name), question.kinds[name]) for name in question.groups]
     if question.keyed:
         same = [
@@ -206,9 +210,9 @@ def rows(question: Bounding) -> exp.Select:
         ]
         found = found.join(KEYS, on=exp.and_(*same)).select(f"{KEYS}.place")
     else:
-        found = found.select(*(_named(key, f"g{i}") for i, key in enumerate(keys)))
+        found = found.select(*(named(key, f"g{i}") for i, key in enumerate(keys)))
     values = {place: value for place, m in enumerate(question.measures) if (value := _value(m, question))}
-    return found.select(*(_named(value, f"x{place}") for place, value in values.items()))
+    return found.select(*(named(value, f"x{place}") for place, value in values.items()))
 
 
 def _source(name: str) -> exp.Column:
@@ -224,6 +228,8 @@ def _value(measure: Measure, question: Bounding) -> exp.Expression | None:
             return rounding.leaf(_source(measure.column), question.kinds[measure.column], measure)
         case Squares():
             return rounding.squared(_source(measure.column), question.kinds[measure.column], measure)
+        case Distinct():
+            return rounding.different(_source(measure.column), question.kinds[measure.column])
         case Count() if measure.column is not None and _total_of(measure.column, question) is None:
             return rounding.value(_source(measure.column), question.kinds[measure.column])
         case _:
@@ -242,10 +248,10 @@ def _counted(question: Bounding) -> list[exp.Alias]:
     """Return, for each (unit, group), rows n of every measure and sums s of totals: unbounded as yet."""
     found = []
     for place, measure in enumerate(question.measures):
-        if not isinstance(measure, Units):
-            found.append(_named(_count(place, measure, question), f"n{place}"))
+        if not isinstance(measure, Units | Distinct):
+            found.append(named(_count(place, measure, question), f"n{place}"))
         if isinstance(measure, Summed):
-            found.append(_named(_sum(place, measure), f"s{place}"))
+            found.append(named(_sum(place, measure), f"s{place}"))
     return found
 
 
@@ -256,10 +262,6 @@ def _sum(place: int, measure: Summed) -> exp.Expression:
     return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, :total)) AS BIGINT)", total=total)
 
 
-def _named(value: exp.Expression, name: str) -> exp.Alias:
-    return exp.Alias(this=value, alias=exp.to_identifier(name))
-
-
 def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
     match measure:
         case Units() | Count(column=None):
@@ -268,7 +270,7 @@ def _count(place: int, measure: Measure, question: Bounding) -> exp.Expression:
             assert measure.column is not None
             total = _total_of(measure.column, question)
             return sql("COUNT(:x)", x=exp.column(f"x{place if total is None else total}"))
-        case Total() | Squares() | Tree() | Bins():
+        case Total() | Squares() | Tree() | Bins() | Distinct():
             return sql("COUNT(:x)", x=exp.column(f"x{place}"))
         case other:
             assert_never(other)
@@ -352,64 +354,5 @@ def _by_group(question: Bounding, sums: Mapping[int, exp.Expression], kept: exp.
     if not question.keys and not sums:
         found = found.select("COUNT(*) AS present")
     for place, number in sums.items():
-        found = found.select(_named(saturated(number), question.names[place]))
+        found = found.select(named(saturated(number), question.names[place]))
     return found.group_by(*question.keys) if question.groups else found
-
-
-def saturated(number: exp.Expression) -> exp.Expression:
-    return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, COALESCE(:number, 0))) AS BIGINT)", number=number)
-
-
-def with_leaves(question: Bounding, alone: exp.Select, kept: exp.Select | None, weight: str) -> exp.Select:
-    """Return the rows of `alone` with a list of (leaf, number) beside them for every tree: step 5.
-
-    kept: the pairs that count, None if every row is its own unit. weight: SQL, what each pair counts as.
-    """
-    if not any(isinstance(measure, Spread) for measure in question.measures):
-        return alone
-    found = exp.select(*(f"alone.{key}" for key in question.keys)).from_(alone.subquery("alone"))
-    for place, measure in enumerate(question.measures):
-        name = question.names[place]
-        if not isinstance(measure, Spread):
-            found = found.select(f"alone.{name}")
-            continue
-        shares = (
-            _of_rows(place, question, weight) if kept is None else _of_pairs(place, kept, question, weight)
-        )
-        listed = _listed(name, shares, question)
-        on = _same_keys("alone", f"l{place}", question.keys)
-        found = found.select(f"l{place}.{name}").join(listed.subquery(f"l{place}"), on=on, join_type="left")
-    return found
-
-
-def _of_rows(place: int, question: Bounding, weight: str) -> exp.Select:
-    counted = exp.select(*question.keys, f"x{place} AS leaf", f"CAST({weight} AS HUGEINT) AS number")
-    return counted.from_(ROWS).where(f"x{place} IS NOT NULL")
-
-
-def _of_pairs(place: int, kept: exp.Select, question: Bounding, weight: str) -> exp.Select:
-    """Return what each unit counts in each leaf of each group."""
-    rows = question.measures[place].bound
-    by = ["unit", *question.keys, f"x{place}"]
-    counted = exp.select(*by, "COUNT(*) AS c").from_(ROWS).where(f"x{place} IS NOT NULL").group_by(*by)
-    whole = f"CAST({weight} AS HUGEINT)"
-    share = f"({whole} * {rows} * c) // v{place}"
-    number = f"CASE WHEN v{place} > {rows} THEN {share} ELSE {whole} * c END"
-    found = exp.select(
-        *(f"kept.{key}" for key in question.keys), f"x{place} AS leaf", _named(sql(number), "number")
-    )
-    on = _same_keys("kept", "counted", ("unit", *question.keys))
-    return found.from_(kept.subquery("kept")).join(counted.subquery("counted"), on=on)
-
-
-def _listed(name: str, shares: exp.Select, question: Bounding) -> exp.Select:
-    by = [*question.keys, "leaf"]
-    number = _named(saturated(sql("SUM(number)")), "number")
-    summed = exp.select(*by, number).from_(shares.subquery("shares")).group_by(*by)
-    pairs = _named(sql("LIST(STRUCT_PACK(leaf := leaf, number := number))"), name)
-    found = exp.select(*question.keys, pairs).from_(summed.subquery("summed"))
-    return found.group_by(*question.keys) if question.keys else found
-
-
-def _same_keys(left: str, right: str, keys: Sequence[str]) -> str:
-    return " AND ".join(f"{left}.{key} IS NOT DISTINCT FROM {right}.{key}" for key in keys) or "TRUE"

@@ -17,7 +17,8 @@ from deniable.engines.engine import Engine
 from deniable.errors import ParameterError
 from deniable.query import bounding
 from deniable.query.bounding import Bounding
-from deniable.query.measures import Contributions, Measure, Spread, weight_table
+from deniable.query.by_value import ROWS
+from deniable.query.measures import Contributions, Measure, is_by_value, weight_table
 from deniable.query.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -92,9 +93,9 @@ def asked(
 
 
 def read(engine: Engine, question: Bounding) -> None:
-    """Read the rows into a table of their own, if a tree over their values is asked for."""
-    if any(isinstance(measure, Spread) for measure in question.measures):
-        engine.execute(temporary(bounding.ROWS, bounding.rows(question)))
+    """Read the rows into a table of their own, if they must be told apart by value."""
+    if any(map(is_by_value, question.measures)):
+        engine.execute(temporary(ROWS, bounding.rows(question)))
 
 
 def cut_down(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> Sealed:

@@ -101,14 +101,15 @@ def tree(
     return Tree(of, branching, levels)
 
 
-def check_room(max_rows: int | None, one: int, population: int | None) -> None:
+def check_room(most: int | None, one: int, population: int | None, *, argument: str = "max_rows") -> None:
     """Refuse counts of values that could fill 2**61.
 
-    Raises:  ParameterError: max_rows times population leaves no room.
+    most: how many one unit counts, as the argument of that name says.
+    Raises:  ParameterError: so many times the population leave no room.
     """
-    if one * (max_rows or 1) * (population or UNSTATED_POPULATION) > _LARGEST_SUM:
-        fix = "State the population (how many units there may be at most), or lower max_rows."
-        raise ParameterError("max_rows", max_rows, "leaves no room for exact counts", fix)
+    if one * (most or 1) * (population or UNSTATED_POPULATION) > _LARGEST_SUM:
+        fix = f"State the population (how many units there may be at most), or lower {argument}."
+        raise ParameterError(argument, most, "leaves no room for exact counts", fix)
 
 
 def _most_steps(max_rows: int | None, one: int, population: int | None) -> int:

@@ -20,7 +20,13 @@ Proof that `l1` and `l2` bound the change when all rows of one unit are added or
    group the same holds: L1 <= w * bound, and L2 <= L1. Over all groups a level has the L1 and L2 of step 3;
    h levels have h times that in L1, and the squares of h equal lengths add up: sqrt(h) times in L2.
    Sums that are cut at 2^62 move no further apart.
-5. Each sum is clamped to +-2^62 at the end. That moves two sums no further apart.
+5. `Distinct` has one integer for each group: the sum over values of the largest weight w among the units that
+   count with the value there. Each unit counts with at most `bound` values of its own in a group, chosen
+   from its own rows and the salt. With a unit more, of weight w, the largest weight of each of these values
+   becomes max(old, w): it rises by at most w and at least 0, and that of all other values stays. So a group
+   rises by at most w * bound, as in step 1, and steps 2 and 3 hold. A value that another unit of the same
+   weight has too moves nothing: values that people share count once.
+6. Each sum is clamped to +-2^62 at the end. That moves two sums no further apart.
 """
 
 from __future__ import annotations
@@ -255,13 +261,33 @@ class Bins:
         return self.max_rows or 1
 
 
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """How many different values `column` has in the group, of each unit at most `max_values`.
+
+    Of a unit with more, a salted hash of value and unit chooses. A value counts as much as that of its units
+    that counts most: 1 without weights. max_values None: every row is its own unit, with one value.
+    """
+
+    column: str
+    max_values: int | None
+
+    def __post_init__(self) -> None:
+        _check_rows(self.max_values, "max_values")
+
+    @property
+    def bound(self) -> int:
+        """The most values that one unit brings into one group."""
+        return self.max_values or 1
+
+
 Rank = Fraction | Literal["minimum", "maximum"]
 """Which of the sorted values: the one at a share of all rows, or one near an end."""
 
 Spread = Tree | Bins
 """What has several integers for each group."""
 
-Measure = Units | Count | Summed | Spread
+Measure = Units | Count | Summed | Spread | Distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +341,11 @@ class Contributions:
                 assert_never(other)
 
 
+def is_by_value(measure: Measure) -> bool:
+    """Return whether rows must be told apart by their value: then they go into a table of their own."""
+    return isinstance(measure, Spread | Distinct)
+
+
 def levels(measure: Measure) -> int:
     """Return on how many levels of a tree a row counts: 1 without a tree."""
     return measure.levels if isinstance(measure, Spread) else 1
@@ -354,6 +385,6 @@ def _exponent(grid: Fraction) -> int:
     return top.bit_length() - bottom.bit_length()
 
 
-def _check_rows(max_rows: int | None) -> None:
-    if max_rows is not None and not 1 <= max_rows <= 1 << 30:
-        raise ParameterError("max_rows", max_rows, "is out of range", "Give a whole number from 1 to 2**30.")
+def _check_rows(most: int | None, name: str = "max_rows") -> None:
+    if most is not None and not 1 <= most <= 1 << 30:
+        raise ParameterError(name, most, "is out of range", "Give a whole number from 1 to 2**30.")

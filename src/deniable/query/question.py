@@ -170,7 +170,7 @@ def _checked(name: str, aggregate: object, survey: Survey) -> Aggregate:
     if aggregate.column is None:
         return aggregate
     column = survey.schema.find(aggregate.column, name)
-    usable = _COUNTABLE if aggregate.kind in ("units", "count") else _NUMBERS
+    usable = _COUNTABLE if aggregate.kind in ("units", "count", "distinct") else _NUMBERS
     if column.type not in usable:
         fix = "Derive a number from it, or name another column."
         raise ParameterError(name, column.name, f"is a column of type {column.type.value}", fix)
@@ -180,9 +180,12 @@ def _checked(name: str, aggregate: object, survey: Survey) -> Aggregate:
 def _check_rows(name: str, aggregate: Aggregate, survey: Survey) -> None:
     if aggregate.kind == "units":
         return
-    if survey.unit is None and aggregate.max_rows is not None:
+    of_values = aggregate.kind == "distinct"
+    argument, counted = ("max_values", "values") if of_values else ("max_rows", "rows")
+    most = aggregate.max_values if of_values else aggregate.max_rows
+    if survey.unit is None and most is not None:
         fix = "Leave it out: with unit=dn.ROW each row is its own unit."
-        raise ParameterError("max_rows", aggregate.max_rows, f"of '{name}' has no meaning per row", fix)
-    if survey.unit is not None and aggregate.max_rows is None:
-        fix = f"Say how many rows of one {survey.unit} may count in one group, for example max_rows=2."
-        raise ParameterError("max_rows", None, f"of '{name}' is missing", fix)
+        raise ParameterError(argument, most, f"of '{name}' has no meaning per row", fix)
+    if survey.unit is not None and most is None:
+        fix = f"Say how many {counted} of one {survey.unit} may count in one group, for example {argument}=2."
+        raise ParameterError(argument, None, f"of '{name}' is missing", fix)

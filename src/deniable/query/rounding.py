@@ -57,6 +57,16 @@ def sql(template: str, **parts: exp.Expression | int) -> exp.Expression:
     return cast("exp.Expression", sqlglot.parse_one(template, dialect="duckdb").transform(placed))
 
 
+def named(value: exp.Expression, name: str) -> exp.Alias:
+    """Return the value under a name."""
+    return exp.Alias(this=value, alias=exp.to_identifier(name))
+
+
+def saturated(number: exp.Expression) -> exp.Expression:
+    """Return a sum cut at +-2^62; that of nothing is 0."""
+    return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, COALESCE(:number, 0))) AS BIGINT)", number=number)
+
+
 def steps(column: exp.Expression, kind: str, total: Total) -> exp.Expression:
     """Return X for a column of the DuckDB type `kind`: BIGINT, NULL if the value is missing.
 
@@ -109,6 +119,12 @@ def _bin(number: exp.Expression, edges: Sequence[Fraction]) -> exp.Expression:
 def value(column: exp.Expression, kind: str) -> exp.Expression:
     """Return something that is NULL where the column has no value."""
     return sql("CASE WHEN isfinite(:x) THEN TRUE END", x=column) if kind in _REAL else column
+
+
+def different(column: exp.Expression, kind: str) -> exp.Expression:
+    """Return the value as it is told apart from others: one zero; NULL if it is missing, NaN or infinite."""
+    same = key(column, kind)
+    return sql("CASE WHEN isfinite(:x) THEN :same END", x=column, same=same) if kind in _REAL else same
 
 
 def unit(column: exp.Expression, kind: str) -> exp.Expression:

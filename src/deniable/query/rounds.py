@@ -6,7 +6,7 @@
 | `NUMBERED` | (unit, group)           | unit, place, then the bounded integers v0, v1, ... of `bounding`   |
 | `SHOWN`    | group that was shown    | place                                                              |
 | `REST`     | (unit, group) not shown | unit, place                                                        |
-| `PLACED`   | row of a shown group    | place, and the row; only for trees over values, it replaces `ROWS` |
+| `PLACED`   | row of a shown group    | place, and the row; where values are told apart: it replaces `ROWS`|
 | `WIDTHS`   | unit, in one round      | m, the number of its groups in `REST`; w, what it counts in each   |
 
 The source is read once (`Search`). Keys become whole numbers, so that rounds compare numbers.
@@ -35,10 +35,11 @@ from sqlglot import exp
 
 from deniable.engines.engine import Engine
 from deniable.query import bounding
-from deniable.query.bounding import KEYS, PAIRS, ROWS, WEIGHTS, WIDTHS, Bounding
+from deniable.query.bounding import KEYS, PAIRS, WEIGHTS, WIDTHS, Bounding
+from deniable.query.by_value import ROWS
 from deniable.query.collect import cut_down, read, temporary, weighed
-from deniable.query.measures import Spread, Units
-from deniable.query.rounding import sql
+from deniable.query.measures import Distinct, Units, is_by_value
+from deniable.query.rounding import saturated, sql
 from deniable.query.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Search:
         question = replace(self._question, keyed=True, coded=True)
         self._engine.execute(temporary(KEYS, shown(self._question.keys)))
         self._engine.execute(temporary(PAIRS, of_shown()))
-        if any(isinstance(measure, Spread) for measure in question.measures):
+        if any(map(is_by_value, question.measures)):
             self._engine.execute(temporary(PLACED, rows_of_shown(self._question.keys)))
             self._engine.execute(f"DROP TABLE {ROWS}")
             self._engine.execute(f"ALTER TABLE {PLACED} RENAME TO {ROWS}")
@@ -113,7 +114,9 @@ def found(keys: Sequence[str]) -> exp.Select:
 def numbered(question: Bounding) -> exp.Select:
     """Return `PAIRS` with the number of the group in place of its key; a NULL is a key like any other."""
     same = [sql(f"{PAIRS}.{key} IS NOT DISTINCT FROM {FOUND}.{key}") for key in question.keys]
-    values = [f"v{i}" for i, measure in enumerate(question.measures) if not isinstance(measure, Units)]
+    values = [
+        f"v{i}" for i, measure in enumerate(question.measures) if not isinstance(measure, Units | Distinct)
+    ]
     pairs = exp.select("unit", "place", *values).from_(PAIRS)
     return pairs.join(FOUND, on=exp.and_(*same))
 
@@ -138,7 +141,7 @@ def counts(question: Bounding, pairs: str) -> exp.Select:
     ranked = replace(question, keyed=True, coded=True)
     many = both.join(FOUND, using="place").where(f"m > {most}").qualify(bounding.kept(ranked, most))
     counted = exp.select("place").from_(few.union(many, distinct=False).subquery("kept"))
-    return counted.select(exp.alias_(bounding.saturated(sql("SUM(w)")), "m0")).group_by("place")
+    return counted.select(exp.alias_(saturated(sql("SUM(w)")), "m0")).group_by("place")
 
 
 def shown(keys: Sequence[str]) -> exp.Select:

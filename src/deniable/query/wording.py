@@ -22,9 +22,10 @@ from deniable.selection.thresholds import Threshold
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
 
-VERSION = 3
+VERSION = 4
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
-2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked."""
+2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
+3 knew no distinct values."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -74,6 +75,7 @@ def _column(plan: Plan, output: Output) -> ColumnFacts:
         kind=aggregate.kind,
         column=aggregate.column,
         max_rows=aggregate.max_rows,
+        max_values=aggregate.max_values,
         bounds=aggregate.bounds,
         noise=plan.noise,
         scale=noisy.scale,
@@ -128,6 +130,8 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
         entries.append(
             ("max_rows", f"of a {one} with more rows in a group, so many count; sums shrink alike")
         )
+    if any(output.aggregate.max_values is not None for output in plan.outputs):
+        entries.append(("max_values", f"of a {one} with more values in a group, so many by chance count"))
     if plan.price.coverage is not None:
         share = "epsilon" if plan.noise == "laplace" else "the squared budget"
         entries.append(("coverage", f"how much was counted in full is measured too, for 2 % of {share}"))
@@ -311,6 +315,7 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "kind": column.kind,
         "column": column.column,
         "max_rows": column.max_rows,
+        "max_values": column.max_values,
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
         "at": [written(number) for number in output.aggregate.at] or None,
         "bin": output.aggregate.place if column.kind == "histogram" else None,
@@ -324,7 +329,7 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
 def _measured_record(noisy: Noisy) -> dict[str, Any]:
     measure = noisy.measure
     found: dict[str, Any] = {"measure": type(measure).__name__.lower(), "step": written(noisy.step)}
-    for name in ("column", "max_rows", "centre", "low", "high", "shift"):
+    for name in ("column", "max_rows", "max_values", "centre", "low", "high", "shift"):
         if hasattr(measure, name):
             found[name] = getattr(measure, name)
     if isinstance(measure, Spread):

@@ -186,11 +186,16 @@ def _aggregate(column: Fields) -> Aggregate:
     named = column.text_or_none("column")
     rows = column.whole_or_none("max_rows")
     at = column.numbers_or_none("at") or ()
+    values = column.whole_or_none("max_values")
+    if values is not None and column.text("kind") != "distinct":
+        raise column.wrong("max_values", "does not go with its kind")
     match column.choice("kind", *get_args(Kind)), named:
         case "units", None if bounds is None and rows is None and not at:
             return aggregates.units()
         case "count", _ if bounds is None and not at:
             return aggregates.count(named, max_rows=rows)
+        case "distinct", str() if bounds is None and rows is None and not at:
+            return aggregates.distinct(named, max_values=values)
         case "sum", str() if not at:
             return aggregates.sum(named, bounds=bounds, max_rows=rows)
         case "mean", str() if not at:
