@@ -399,3 +399,15 @@ def test_different_values_are_counted_by_name(survey: Path) -> None:
     failed = run("plan", survey, "--unit", "person", "--distinct", "colour", *SURE)
     assert failed.exit_code == 2
     assert "--max-values" in failed.output
+
+
+def test_columns_of_a_public_file_are_put_beside_each_row(survey: Path, tmp_path: Path) -> None:
+    public = tmp_path / "warm.csv"
+    public.write_text("shade,warm\nred,yes\nblue,no\ngreen,no\n")
+    joined = ("--join", public, "--on", "colour=shade", "--derive", "feel=upper(warm)")
+    asked = ("--group-by", "feel", "--units", "--epsilon", "1000", "--delta", "1e-6", "--json")
+    found = rows(run("release", survey, "--unit", "person", *joined, *asked))
+    assert {row["feel"]: row["units"] for row in found} == {"YES": 200, "NO": 400}
+    refused(run("plan", survey, "--unit", "person", "--join", public, *asked), "--on", "pairs")
+    public.write_text("shade,warm\nred,yes\nred,no\n")
+    refused(run("plan", survey, "--unit", "person", *joined, *asked), "--join", "same key")

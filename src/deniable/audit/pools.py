@@ -17,6 +17,7 @@ import numpy as np
 from sqlglot import exp
 
 from deniable.audit.copies import SERIAL, as_source
+from deniable.query.joining import Join
 from deniable.query.schema import Column, Schema, Type
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ Row = dict[str, object]
 Key = tuple[Hashable, ...]
 
 _MOST_TRIED = 4096
+_MOST_JOINED = 64
 _OLDEST = date(1990, 1, 1)
 
 
@@ -87,7 +89,7 @@ def _read(engine: DuckDB, survey: Survey, columns: Sequence[str]) -> list[tuple[
 
 def _first_passing(query: Query, schema: Schema) -> Row | None:
     """Return a row that passes: of the columns that conditions speak of, combinations are tried."""
-    spoken = _closure(query.survey, [c for step in query.survey.steps for c in step.expression.columns])
+    spoken = _closure(query.survey, [c for step in query.survey.steps for c in step.needs])
     plain = {column.name: _pool(query, column, 1)[0] for column in schema.columns}
     tried = [column for column in schema.columns if column.name.casefold() in spoken]
     combinations = islice(product(*(_pool(query, column, 2) for column in tried)), _MOST_TRIED)
@@ -113,8 +115,8 @@ def _closure(survey: Survey, names: Iterable[str]) -> set[str]:
     """Return the names and, for derived ones, the columns that they are derived from; case folded."""
     found = {name.casefold() for name in names}
     for step in reversed(survey.steps):
-        if step.name is not None and step.name.casefold() in found:
-            found |= {column.casefold() for column in step.expression.columns}
+        if step.adds & found:
+            found |= {column.casefold() for column in step.needs}
     return found
 
 
@@ -131,11 +133,22 @@ def _own(query: Query, column: Column) -> Iterable[object]:
     if keys is not None and column.name in keys.column_names:
         yield from keys.column(column.name).to_pylist()
     for step in query.survey.steps:
+        if isinstance(step, Join):
+            yield from _joined_keys(step, column)
+            continue
         for literal in step.expression.tree.find_all(exp.Literal):
             yield from _typed(column.type, str(literal.this), text=literal.is_string)
     for _, aggregate in query.outputs:
         for bound in aggregate.bounds or ():
             yield from _typed(column.type, str(int(bound)), text=False)
+
+
+def _joined_keys(step: Join, column: Column) -> Iterable[object]:
+    """Yield keys of a joined public table, if they are compared with this column."""
+    for place, (name, kind) in enumerate(step.keys):
+        if step.held is not None and name.casefold() == column.name.casefold():
+            values = step.held.column(f"k{place}").slice(0, _MOST_JOINED).to_pylist()
+            yield from (int(value) if kind is Type.INTEGER else value for value in values)
 
 
 def _typed(kind: Type, words: str, *, text: bool) -> Iterable[object]:

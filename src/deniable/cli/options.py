@@ -25,6 +25,8 @@ class Options:
     population: Number = None
     types: Many = None
     delimiter: Text = None
+    join: Many = None
+    on: Many = None
     where: Many = None
     derive: Many = None
     group_by: Many = None

@@ -27,7 +27,7 @@ def plan(
 
     Who      --unit COLUMN | --per-row; --population N
     Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
-             --delimiter CHARACTER
+             --delimiter CHARACTER; --join FILE --on COLUMN
     Groups   --group-by COLUMN; --max-groups N; --over weight|drop; --max-keys N;
              --keys FILE; --selection auto|threshold|sips|truncated-geometric;
              --share P

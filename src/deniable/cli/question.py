@@ -66,12 +66,33 @@ def _survey(options: Options, ledger: str | None) -> Survey:
         delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
         ledger=None if ledger is None else Ledger.open(ledger),
     )
+    survey = _joined(options, survey)
     for name, text in _pairs("--derive", options.derive, "hue=lower(colour)").items():
         with speaking_of(f"--derive {name}"):
             survey = survey.derive(**{name: text})
     for condition in options.where or ():
         survey = survey.where(condition)
     return survey
+
+
+def _joined(options: Options, survey: Survey) -> Survey:
+    """Return the survey with every public file beside it; in text files keys get the type they have here."""
+    files, keys = options.join or [], options.on or []
+    if len(files) != len(keys):
+        fix = "Write --join FILE --on COLUMN, or --on COLUMN=OTHER where the file calls it otherwise."
+        raise ParameterError("--join and --on", f"{len(files)} and {len(keys)}", "must come in pairs", fix)
+    for file, words in zip(files, keys, strict=True):
+        on = {own: other or own for own, _, other in (one.partition("=") for one in words.split(","))}
+        with speaking_of(f"--join {file}"):
+            survey = survey.join(file, on=on, types=_types_of_keys(file, on, survey))
+    return survey
+
+
+def _types_of_keys(file: str, on: dict[str, str], survey: Survey) -> dict[str, str] | None:
+    """Return the types to declare of the keys of a CSV file, which are text otherwise."""
+    if file.casefold().removesuffix(".gz").endswith((".parquet", ".jsonl", ".ndjson", ".json")):
+        return None
+    return {other: survey.schema.find(own, "on").type.value for own, other in on.items()}
 
 
 def _pairs(option: str, given: list[str] | None, example: str, *, last: bool = False) -> dict[str, str]:

@@ -35,7 +35,8 @@ def release(
 
     Who      --unit COLUMN: whose a row is | --per-row; --population N, if known
     Rows     --where 'age >= 18'; --derive 'hue=lower(colour)'; --types
-             age=integer; --delimiter ';'
+             age=integer; --delimiter ';'; --join FILE --on COLUMN[=OTHER],...:
+             columns of a public file beside each row, before --derive and --where
     Groups   --group-by COLUMN (again for more); --max-groups N: groups of a unit
              that count in full (1); --over weight|drop: what becomes of more;
              --max-keys N; --keys FILE: just these; --selection RULE; --share P

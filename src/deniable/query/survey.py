@@ -24,6 +24,7 @@ from deniable.query.aggregates import Aggregate
 from deniable.query.choosing import Selection, checked
 from deniable.query.expressions import Expression, parse_condition, parse_value
 from deniable.query.hints import hint
+from deniable.query.joining import Join, joined
 from deniable.query.opening import check_expression
 from deniable.query.question import Groups, Query, asked
 from deniable.query.schema import Column, Schema, Type
@@ -54,6 +55,29 @@ class Step:
     expression: Expression
     name: str | None = None
 
+    @property
+    def adds(self) -> frozenset[str]:
+        """The name of the new column, case folded; nothing for a condition."""
+        return frozenset() if self.name is None else frozenset({self.name.casefold()})
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The columns that the expression looks at."""
+        return self.expression.columns
+
+    @property
+    def keeps_every_row(self) -> bool:
+        """Whether it can be left out where nobody asks for what it adds."""
+        return self.name is not None
+
+    def over(self, tree: exp.Select, engine: Engine) -> exp.Select:  # noqa: ARG002
+        """Return the rows of `tree` that the condition keeps, or with the new column beside them."""
+        inner = tree.subquery("source")
+        if self.name is None:
+            return exp.select("*").from_(inner).where(self.expression.tree.copy())
+        value = exp.alias_(self.expression.tree.copy(), self.name, quoted=True)
+        return exp.select("*", value).from_(inner)
+
     def __str__(self) -> str:
         return f"{self.name} = {self.expression.text}" if self.name else f"where {self.expression.text}"
 
@@ -66,7 +90,7 @@ class Survey:
     schema: Schema
     unit: str | None
     population: int | None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step | Join, ...] = ()
     ledger: Ledger | None = None
 
     def where(self, condition: str) -> Survey:
@@ -89,6 +113,32 @@ class Survey:
             schema = survey.schema.with_column(Column(name, value.type))
             survey = replace(survey._with(Step(value, name)), schema=schema)
         return survey
+
+    def join(
+        self,
+        table: object,
+        *,
+        on: str | Sequence[str] | Mapping[str, str],
+        columns: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
+    ) -> Survey:
+        """Put columns of a *public* table beside each row: `join("regions.csv", on="country")`.
+
+        The table is read now. Each of its keys may stand there once, so every row stays one row; a row whose
+        key it does not have gets NULL. The statement says that the table was taken to be public.
+
+        Args:    table: a file, a data frame, an Arrow table or a DuckDB relation. on: the key: a column of
+                 both, several, or {column here: column there}. columns: what to take; all when omitted.
+                 types, delimiter: as in `protect`, of the public table.
+        Raises:  ParameterError: a key stands there twice; a name is taken, missing or of another type.
+                 SourceError: the table cannot be used.
+        """
+        step = joined(self.schema, table, on=on, columns=columns, types=types, delimiter=delimiter)
+        schema = self.schema
+        for column in step.added:
+            schema = schema.with_column(column)
+        return replace(self._with(step), schema=schema)
 
     def group_by(
         self,
@@ -134,24 +184,30 @@ class Survey:
         """Ask for totals over all rows, without groups."""
         return Query(self, None, asked(outputs, self, ()))
 
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Whole sentences about what was taken to be public: of the source, and of joined tables."""
+        tables = dict.fromkeys(step.assumed for step in self.steps if isinstance(step, Join) and step.added)
+        return (*self.source.assumed, *tables)
+
     def rows(self, engine: Engine, columns: Sequence[str]) -> exp.Select:
         """Return a SELECT of exactly these columns of the prepared rows; the data are opened in `engine`.
 
-        Steps are nested in their order. A derived column that nothing needs is not computed, so what one row
-        holds there cannot matter.
+        Steps are nested in their order. A derived or joined column that nothing needs is not computed, so
+        what one row holds there cannot matter.
         """
         needed = {column.casefold() for column in columns}
-        kept: list[Step] = []
+        kept: list[Step | Join] = []
         for step in reversed(self.steps):
-            if step.name is None or step.name.casefold() in needed:
-                needed.discard((step.name or "").casefold())
-                needed |= {column.casefold() for column in step.expression.columns}
+            if not step.keeps_every_row or step.adds & needed:
+                needed -= step.adds
+                needed |= {column.casefold() for column in step.needs}
                 kept.append(step)
         tree = self.source.rows(
             engine, [c.name for c in self.source.schema.columns if c.name.casefold() in needed]
         )
         for step in reversed(kept):
-            tree = _prepared(tree, step)
+            tree = step.over(tree, engine)
         return exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(
             tree.subquery("prepared")
         )
@@ -192,7 +248,7 @@ class Survey:
         check_expression(self.source, expression, argument)
         return expression
 
-    def _with(self, step: Step) -> Survey:
+    def _with(self, step: Step | Join) -> Survey:
         return replace(self, steps=(*self.steps, step))
 
     def __repr__(self) -> str:
@@ -265,14 +321,6 @@ def _unit(schema: Schema, name: str) -> str:
         fix = "Rename the column; or write unit=dn.ROW if each row stands for itself."
         raise ParameterError("unit", name, "would be taken for the rows themselves", fix)
     return column.name
-
-
-def _prepared(tree: exp.Select, step: Step) -> exp.Select:
-    inner = tree.subquery("source")
-    if step.name is None:
-        return exp.select("*").from_(inner).where(step.expression.tree.copy())
-    value = exp.alias_(step.expression.tree.copy(), step.name, quoted=True)
-    return exp.select("*", value).from_(inner)
 
 
 def _check_new(name: str) -> None:

@@ -48,7 +48,7 @@ def facts(plan: Plan) -> Facts:
         version=__version__,
         groups=() if groups is None else tuple(column.name for column in groups.columns),
         steps=tuple(str(step) for step in query.survey.steps),
-        assumed=query.survey.source.assumed,
+        assumed=query.survey.assumed,
         composed=plan.price.composed,
         selection=plan.selection,
         rounds=tuple(one.people for one in found.rounds) if isinstance(found, Rounds) else (),

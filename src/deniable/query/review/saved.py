@@ -26,6 +26,7 @@ from deniable.query import release as releasing
 from deniable.query.aggregates import Aggregate, Kind
 from deniable.query.choosing import Selection
 from deniable.query.expressions import Expression
+from deniable.query.joining import Join
 from deniable.query.measures import Contributions
 from deniable.query.plan import Plan
 from deniable.query.pricing import Noise, NoiseEvent, Noisy, Price, step
@@ -136,8 +137,10 @@ def _query(fields: Fields) -> Query:
     return Query(survey, groups, asked(outputs, survey, () if groups is None else groups.columns))
 
 
-def _step(words: str) -> Step:
-    """Return a step that prints as these words; its SQL is gone."""
+def _step(words: str) -> Step | Join:
+    """Return a step that prints as these words; its SQL is gone, and so are the rows of a joined table."""
+    if words.startswith("join "):
+        return Join(words, "", (), (), None)
     where = words.startswith("where ")
     name, _, text = ("", "", words.removeprefix("where ")) if where else words.partition(" = ")
     return Step(Expression(text, Type.TEXT, exp.Null(), frozenset()), name or None)
