@@ -35,8 +35,7 @@ def release(
 
     Who      --unit COLUMN: whose a row is | --per-row; --population N, if known
     Rows     --where 'age >= 18'; --derive 'hue=lower(colour)'; --types
-             age=integer; --delimiter ';'; --join FILE --on COLUMN[=OTHER],...:
-             columns of a public file beside each row, before --derive and --where
+             age=integer; --delimiter ';'; --join PUBLICFILE --on COLUMN[=OTHER]
     Groups   --group-by COLUMN (again for more); --max-groups N: groups of a unit
              that count in full (1); --over weight|drop: what becomes of more;
              --max-keys N; --keys FILE: just these; --selection RULE; --share P
