@@ -411,3 +411,18 @@ def test_columns_of_a_public_file_are_put_beside_each_row(survey: Path, tmp_path
     refused(run("plan", survey, "--unit", "person", "--join", public, *asked), "--on", "pairs")
     public.write_text("shade,warm\nred,yes\nred,no\n")
     refused(run("plan", survey, "--unit", "person", *joined, *asked), "--join", "same key")
+
+
+def test_all_that_is_not_found_is_one_row_more(survey: Path) -> None:
+    derived = (
+        "--derive",
+        "one=case when spend = 0 then 'zero' else person end",
+        "--group-by",
+        "one",
+        "--other",
+    )
+    found = rows(run("release", survey, "--unit", "person", *derived, "--units", *SURE, "--json"))
+    assert found[0]["one"] == "zero"
+    assert found[-1]["one"] is None
+    assert found[-1]["units"] == 600 - len(found[1:-1])
+    refused(run("plan", survey, "--unit", "person", "--units", "--other", *SURE), "--other", "--group-by")

@@ -16,7 +16,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from deniable.query import bounding
+from deniable.query import bounding, rest
 from deniable.query.bounding import Bounding
 from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Squares, Total, Tree, Units
 
@@ -80,10 +80,11 @@ def shapes() -> dict[str, list[exp.Expression]]:
     total = question("weight", [])
     declared = replace(dropped, keyed=True)
     row, named_row = rows_alone(dropped), replace(rows_alone(dropped), keyed=True)
-    tall = replace(dropped, measures=(Units(), TREE))
-    different = replace(found, measures=(Units(), Distinct("spend", 3)))
-    different_rows = replace(row, measures=(Count(None, None), Distinct("free", None)))
-    binned = replace(named_row, measures=(Count(None, None), BINS))
+    tall = replace(dropped, tabled=True, measures=(Units(), TREE))
+    unshown = replace(found, tabled=True, named=True)
+    different = replace(found, tabled=True, measures=(Units(), Distinct("spend", 3)))
+    different_rows = replace(row, tabled=True, measures=(Count(None, None), Distinct("free", None)))
+    binned = replace(named_row, tabled=True, measures=(Count(None, None), BINS))
     keys = bounding.declared(["hue"], KINDS, "listed")
     return {
         "weights": [
@@ -110,6 +111,13 @@ def shapes() -> dict[str, list[exp.Expression]]:
         ],
         "distinct": [bounding.rows(different), bounding.pairs(different), bounding.answer(different)],
         "distinct_per_row": [bounding.rows(different_rows), bounding.per_row(different_rows)],
+        "rest": [
+            bounding.rows(unshown),
+            bounding.pairs(unshown),
+            rest.unshown(unshown.keys, "deniable_rows"),
+            bounding.pairs(rest.as_one_group(unshown)),
+            bounding.answer(rest.as_one_group(unshown)),
+        ],
         "bins_per_row": [bounding.rows(binned), bounding.in_full(binned, bounding.per_row(binned))],
         "numbers": [bounding.pairs(question("weight", [], NUMBERS))],
         "real_keys": [

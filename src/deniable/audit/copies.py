@@ -10,7 +10,8 @@ query that groups by that column first is, on this table, as many independent re
 3. A group is selected by its own noisy count alone.
 4. The plan (noise, threshold) is that of the original query: only where it looks is replaced.
 
-What is not repeated in each copy is the histogram of contributions: of it there is one for all copies.
+What is not repeated in each copy is the histogram of contributions: of it there is one for all copies. The
+row of everything that was not found is one for all too: a query that asks for it has one copy, as it is.
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ class Copies:
         groups = self.plan.query.groups
         keys = 0 if groups is None else len(groups.columns)
         columns, cells = self._numbers(table.select(range(keys, table.num_columns)))
+        if self.plan.price.rest:
+            alone = Rows(columns=columns)
+            own = zip(*(table.column(place).to_pylist() for place in range(keys)), strict=True)
+            for key, values in zip(own, zip(*cells, strict=True), strict=True):
+                alone[key] = values
+            return [alone]
         found = [Rows(columns=columns) for _ in range(self.count)]
         copies, *names = (table.column(place).to_pylist() for place in range(keys))
         named = zip(*names, strict=True) if names else [()] * table.num_rows
@@ -95,6 +102,11 @@ def copied(plan: Plan, rows: Sequence[SmallRow], count: int) -> Copies:
     survey = as_source(
         query.survey, rows, np.tile(np.arange(len(rows)), count), np.repeat(np.arange(count), len(rows))
     )
+    if plan.price.rest:
+        assert query.groups is not None
+        assert count == 1, "everything that was not found is one row for all copies"
+        alone = replace(query, survey=survey, groups=replace(query.groups, survey=survey))
+        return Copies(replace(plan, query=alone), 1)
     changed = replace(query, survey=survey, groups=_by_copy(query.groups, survey, count))
     return Copies(replace(plan, query=changed), count)
 

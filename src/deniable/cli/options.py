@@ -35,6 +35,7 @@ class Options:
     selection: Text = None
     share: Text = None
     max_keys: Number = None
+    other: Flag = False
     keys: Text = None
     units: Flag = False
     count: Many = None

@@ -30,7 +30,7 @@ def plan(
              --delimiter CHARACTER; --join FILE --on COLUMN
     Groups   --group-by COLUMN; --max-groups N; --over weight|drop; --max-keys N;
              --keys FILE; --selection auto|threshold|sips|truncated-geometric;
-             --share P
+             --share P; --other
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;
              --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;

@@ -119,6 +119,7 @@ def _groups(options: Options, survey: Survey) -> Groups | None:
             _only_with_groups(option, words)
         _only_with_groups("share", options.share)
         _only_with_groups("keys", options.keys)
+        _only_with_groups("other", options.other or None)
         return None
     from deniable.cli.keys import read_keys
 
@@ -131,6 +132,7 @@ def _groups(options: Options, survey: Survey) -> Groups | None:
         max_groups=options.max_groups,
         over=over,
         keys=None if options.keys is None else read_keys(options.keys, columns),
+        other=options.other,
         **given,
     )
 

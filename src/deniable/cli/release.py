@@ -38,7 +38,8 @@ def release(
              age=integer; --delimiter ';'; --join PUBLICFILE --on COLUMN[=OTHER]
     Groups   --group-by COLUMN (again for more); --max-groups N: groups of a unit
              that count in full (1); --over weight|drop: what becomes of more;
-             --max-keys N; --keys FILE: just these; --selection RULE; --share P
+             --max-keys N; --keys FILE: just these; --selection RULE; --share P;
+             --other: one more row, for all that is not found
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;
              --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;

@@ -6,6 +6,7 @@ the line, invisible letters, marks piled on one another, or nothing at all.
 | key                                             | shown                                      |
 |-------------------------------------------------|--------------------------------------------|
 | NULL                                            | (no value)                                 |
+| the row of everything that was not found        | (all others)                               |
 | the text "NULL"                                 | NULL                                       |
 | the text "(no value)", "", " red", '"red"'      | in quotes: "(no value)" "" " red" "\\"red\\"" |
 | control, format, private and unassigned signs,  | their escape: \\n \\x1b \\u200f               |
@@ -23,9 +24,11 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
+from enum import Enum
 from fractions import Fraction
 
 NO_VALUE = "(no value)"
+ALL_OTHERS = "(all others)"
 
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _MARKS = frozenset({"Mn", "Me", "Mc"})
@@ -35,10 +38,21 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 _MOST_MARKS = 3
 
 
+class Others(Enum):
+    """The key of the row that holds everything that was not found."""
+
+    OTHERS = ALL_OTHERS
+
+
+OTHERS = Others.OTHERS
+
+
 def key(value: object, *, plain: bool = False) -> str:
     """Return a group's key as one line of ordinary characters; with `plain`, of ASCII alone."""
     if value is None:
         return NO_VALUE
+    if value is OTHERS:
+        return ALL_OTHERS
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -46,7 +60,7 @@ def key(value: object, *, plain: bool = False) -> str:
     if not isinstance(value, str):
         return visible(str(value), plain=plain)
     shown = visible(value, plain=plain)
-    if value == "" or value != value.strip() or value == NO_VALUE or value.startswith('"'):
+    if value == "" or value != value.strip() or value in (NO_VALUE, ALL_OTHERS) or value.startswith('"'):
         return '"' + shown.replace('"', '\\"') + '"'
     return shown
 

@@ -41,6 +41,7 @@ class ColumnFacts:
     error:    half the width of the interval at `Facts.confidence`, as text without rounding by floats,
               in the units of the output; None where it depends on the released values, as for a mean.
     rank:     which of the sorted values a quantile, minimum or maximum is, in words; None otherwise.
+    rest:     half the width of the interval in the row of everything else, like `error`; None without one.
     max_values: different values of one unit that count in one group; None where a row is the unit, and for
               all but distinct.
     """
@@ -55,6 +56,7 @@ class ColumnFacts:
     error: str | None
     rank: str | None = None
     max_values: int | None = None
+    rest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ class Facts:
     certain:    the least number of units with which chance always publishes; None if chance does not choose.
     assumed:    whole sentences about what was taken to be public.
     secure:     False if the noise came from a seed: then nothing is protected.
+    other:      the last row, whose keys are missing, holds everything that was not found.
     composed:   the theorem that prices the noise of all columns together; None for one column alone.
     """
 
@@ -126,6 +129,7 @@ class Facts:
     selection: Literal["threshold", "truncated-geometric", "sips"] | None = None
     rounds: tuple[Fraction, ...] = ()
     certain: int | None = None
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True)

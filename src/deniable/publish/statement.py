@@ -276,12 +276,28 @@ def left_out(facts: Facts) -> list[str]:
         case "unknown":
             assert least is not None
             rule = _found(facts, least)
+            own = "not published by themselves" if facts.other else "not published"
+            out = "left to the last row" if facts.other else "left out"
             return [
-                f"Rarely given values are not published. A group with fewer than about {least:,} {many} is "
-                f"left out: {rule} How many were left out is not said: that would itself say something.",
+                f"Rarely given values are {own}. A group with fewer than about {least:,} {many} is "
+                f"{out}: {rule} How many were {out} is not said: that would itself say something.",
+                *_others(facts),
             ]
         case _:
             assert_never(facts.keys)
+
+
+def _others(facts: Facts) -> list[str]:
+    """Return what the row of everything else holds."""
+    if not facts.other:
+        return []
+    one, _ = nouns(facts.unit)
+    keys = "a missing key" if len(facts.groups) == 1 else "keys that are all missing"
+    return [
+        f"The last row ({cells.ALL_OTHERS[1:-1]}) holds everything else, as one group: whatever was not "
+        f"found, and rows with {keys}. However many such groups a {one} is in, it counts as being in one. "
+        "The row is always published, with noise of its own."
+    ]
 
 
 def _found(facts: Facts, least: int) -> str:
@@ -317,7 +333,8 @@ def _numbers(facts: Facts) -> list[str]:
         of = _OF.get(column.kind, "")
         most = f", at most {column.error} in {share} of cases" if column.error is not None else ""
         rank = f" It is {column.rank}." if column.rank is not None else ""
-        said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.{rank}")
+        rest = f" In the last row: at most {column.rest}." if column.rest is not None else ""
+        said.append(f"{name}: {kind}, {spread} {odds.short(column.scale)}{of}{most}.{rank}{rest}")
     said.append(
         f"An interval (_low to _high) holds the value without its noise in {share} of cases. It covers the "
         f"noise only, for the value as it was bounded, over all groups whether published or not"

@@ -70,6 +70,8 @@ class Bounding:
     rows: the source. kinds: the DuckDB type of each of its columns. unit: None if every row is its own unit.
     keyed: declared keys are in the table `KEYS`. coded: groups were found and numbered: their numbers depend
     on everybody's rows, so units rank their groups by `code`, a hash of the key, instead.
+    tabled: the rows were read into `ROWS` first. named: of these, those whose key is missing in every column
+    are left out.
     """
 
     rows: exp.Query
@@ -81,6 +83,8 @@ class Bounding:
     contributions: Contributions
     salt: str = field(repr=False)
     coded: bool = False
+    tabled: bool = False
+    named: bool = False
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -192,9 +196,12 @@ def in_full(question: Bounding, groups: exp.Select) -> exp.Select:
 
 def _source_rows(question: Bounding) -> exp.Expression:
     """Return what to select rows from: the source, or the table of rows that was made of it."""
-    if any(map(is_by_value, question.measures)):
+    if not question.tabled:
+        return rows(question).subquery("source")
+    if not question.named:
         return exp.to_table(ROWS, alias="source")
-    return rows(question).subquery("source")
+    known = exp.or_(*(sql(f"{key} IS NOT NULL") for key in question.keys))
+    return exp.select("*").from_(ROWS).where(known).subquery("source")
 
 
 def rows(question: Bounding) -> exp.Select:

@@ -94,6 +94,7 @@ def priced(
     delta: Fraction,
     coverage: bool,
     share: Fraction | None,
+    rest: bool = False,
 ) -> Price:
     """Return the least noise with which everything costs (epsilon, delta), groups being found by this rule.
 
@@ -108,6 +109,7 @@ def priced(
                 delta=delta,
                 unknown=rule is not None,
                 coverage=coverage,
+                rest=rest,
             )
         case "truncated-geometric":
             found = by_chance
@@ -115,7 +117,9 @@ def priced(
             found = in_rounds
         case other:
             assert_never(other)
-    return found(measures, contributions, epsilon=epsilon, delta=delta, coverage=coverage, share=share)
+    return found(
+        measures, contributions, epsilon=epsilon, delta=delta, coverage=coverage, share=share, rest=rest
+    )
 
 
 def others(groups: Groups, rule: Rule) -> list[Groups]:

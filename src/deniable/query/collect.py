@@ -59,10 +59,17 @@ def collect(
         contributions=contributions,
         bits=bits,
     )
+    return answered(engine, question, keys, coverage)
+
+
+def answered(
+    engine: Engine, question: Bounding, keys: pa.Table | None, coverage: Sequence[int] | None
+) -> Sealed:
+    """Read the rows, once, and return the integers of a question that was `asked`."""
     if keys is not None:
         _declare(engine, keys, question)
     read(engine, question)
-    if unit is None:
+    if question.unit is None:
         return _answered(engine, question, bounding.per_row(question), None)
     engine.execute(temporary(bounding.PAIRS, bounding.pairs(question)))
     return cut_down(engine, question, coverage)
@@ -78,8 +85,12 @@ def asked(
     measures: Sequence[Measure],
     contributions: Contributions,
     bits: Bits,
+    rest: bool = False,
 ) -> Bounding:
-    """Return the question that SQL is made from, with a fresh salt; no row is read."""
+    """Return the question that SQL is made from, with a fresh salt; no row is read.
+
+    rest: everything that is not found will be asked for too (`rest.everything_else`).
+    """
     return Bounding(
         rows=rows,
         kinds=engine.describe(rows),
@@ -89,12 +100,14 @@ def asked(
         measures=tuple(measures),
         contributions=contributions,
         salt=f"{bits.integer(_SALT_BITS):032x}",
+        tabled=rest or any(map(is_by_value, measures)),
+        named=rest,
     )
 
 
 def read(engine: Engine, question: Bounding) -> None:
-    """Read the rows into a table of their own, if they must be told apart by value."""
-    if any(map(is_by_value, question.measures)):
+    """Read the rows into a table of their own, if they must be told apart by value, or are needed again."""
+    if question.tabled:
         engine.execute(temporary(ROWS, bounding.rows(question)))
 
 

@@ -156,6 +156,11 @@ class Plan:
                 found[place] = Reading(noisy, each, self.confidence)
         return found
 
+    @property
+    def of_rest(self) -> Plan:
+        """The plan as it holds for the row of everything else: other noise, and no threshold."""
+        return replace(self, price=replace(self.price, measured=self.price.rest, found=None, rest=()))
+
     def release(
         self,
         *,
@@ -286,6 +291,7 @@ def _priced(
         delta=delta,
         coverage=wanted,
         share=None if query.groups is None else query.groups.share,
+        rest=query.groups is not None and query.groups.other,
     )
     if wanted and _drowned(query, bought, confidence):
         return _priced(query, way, epsilon, delta, confidence, coverage=False)

@@ -2,13 +2,14 @@
 
 Every distinct measure is one column of integers with noise of its own; two outputs that need the same
 measure share one noisy column. One kind of noise serves all of a plan, and each column has a share of the
-budget (`budget_shares`): 2 % for the histogram of groups a unit is in, if there is one, the rest in equal
-parts. `multiplier` finds the least noise with these shares.
+budget (`parts`). `multiplier` finds the least noise with these shares.
 
 Proof that `Price.events` describe what is done, and cost no more than epsilon and delta:
 1. A unit changes column i by at most L1_i = contributions.l1(measure_i), and by at most L2_i in Euclidean
    length (proved in `measures`). The histogram counts each unit in one class, as `one`: L1 = L2 = one.
    These are the sensitivities of the events, and the noise of each column is independent of all else.
+   The row of everything else is measured after the groups were shown: given them, it is one entry that a
+   unit changes as if it were in one group (proved in `rest`).
 2. Unknown keys: the threshold costs its mass b (`events.Selection`), proved in `selection.thresholds`
    beside noise of any (epsilon, a): together (epsilon, 1 - (1 - a)(1 - b)).
 3. `verified` asks `accounting.within` about the very events that the plan stores, noise, histogram and
@@ -34,7 +35,8 @@ from deniable.guarantees import ApproxDP, PureDP
 from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
 from deniable.query import multiplier
-from deniable.query.measures import Contributions, Measure, Summed, Units, nodes, weight_table
+from deniable.query.measures import Contributions, Measure, Summed, Units, weight_table
+from deniable.query.parts import Parts
 from deniable.selection.geometric import TruncatedGeometric
 from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold, least_threshold
@@ -49,7 +51,6 @@ Found = Threshold | TruncatedGeometric | Rounds
 Split = tuple[Fraction, "Price"]
 """How much of delta the threshold may use, and the price that comes of it."""
 
-COVERAGE_SHARE = Fraction(1, 50)
 _HALF = Fraction(1, 2)
 _LAPLACE_SPLITS = (Fraction(0), Fraction(1, 10), _HALF)
 _GAUSSIAN_SPLITS = (_HALF, Fraction(3, 4))
@@ -96,6 +97,7 @@ class Price:
     """What is measured, with how much noise, and what that costs.
 
     found: how groups are found in the data; None if they are declared, or there are none.
+    rest: the same measures again, of everything that was not found, as one row; () if that is not asked for.
     """
 
     contributions: Contributions
@@ -103,6 +105,7 @@ class Price:
     coverage: NoiseEvent | None
     found: Found | None
     guarantee: PureDP | ApproxDP
+    rest: tuple[Noisy, ...] = ()
 
     @property
     def threshold(self) -> Threshold | None:
@@ -116,9 +119,13 @@ class Price:
 
     @property
     def noises(self) -> tuple[NoiseEvent, ...]:
-        """All noise: of the rounds, of the columns in their order, then of the histogram if there is one."""
+        """All noise: of the rounds, of the columns in their order, of the histogram, of the rest."""
         rounds = self.found.noises if isinstance(self.found, Rounds) else ()
-        columns = (*rounds, *(noisy.event for noisy in self.measured))
+        return (*rounds, *self._columns, *(noisy.event for noisy in self.rest))
+
+    @property
+    def _columns(self) -> tuple[NoiseEvent, ...]:
+        columns = tuple(noisy.event for noisy in self.measured)
         return columns if self.coverage is None else (*columns, self.coverage)
 
     @property
@@ -143,17 +150,16 @@ class Price:
     @property
     def events(self) -> tuple[events.Event, ...]:
         """Everything that is done with private data, in its order; a threshold comes after its noise."""
-        columns = tuple(noisy.event for noisy in self.measured)
-        noise = columns if self.coverage is None else (*columns, self.coverage)
+        noise, rest = self._columns, tuple(noisy.event for noisy in self.rest)
         match self.found:
             case None:
-                return noise
+                return (*noise, *rest)
             case Threshold():
-                return (*noise, events.Selection(delta=self.found.delta, rule="threshold"))
+                return (*noise, events.Selection(delta=self.found.delta, rule="threshold"), *rest)
             case TruncatedGeometric():
-                return (self.found.event, *noise)
+                return (self.found.event, *noise, *rest)
             case Rounds():
-                return (*self.found.events, *noise)
+                return (*self.found.events, *noise, *rest)
             case other:
                 assert_never(other)
 
@@ -185,21 +191,36 @@ def price(
     delta: Fraction,
     unknown: bool,
     coverage: bool,
+    rest: bool = False,
 ) -> Price:
     """Return the least noise with which all measures together cost (epsilon, delta).
 
     Args:    contributions: norm "l1" asks for Laplace noise, "l2" for Gaussian noise.
              unknown: groups are found, then thresholded: `Units` must be among the measures, delta > 0.
-             coverage: a histogram of the groups a unit is in is bought too.
+             coverage: a histogram of the groups a unit is in is bought too. rest: so is the row of everything
+             that was not found.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or Gaussian noise has no delta.
     """
-    asked = _Asked(tuple(measures), contributions, epsilon, delta, coverage)
+    asked = _Asked(Parts(tuple(measures), contributions, coverage, rest), epsilon, delta)
     if unknown:
         split = min((asked.split(share) for share in asked.splits()), key=_size)
         bought = asked.with_the_rest(split)
     else:
         bought = asked.price(asked.noise(delta), None)
     return verified(bought, epsilon, delta)
+
+
+def together(
+    parts: Parts, noise: Sequence[NoiseEvent], found: Found | None, guarantee: PureDP | ApproxDP
+) -> Price:
+    """Put the noise of every part beside its measure."""
+    each = parts.split(noise)
+
+    def noisy(of: Sequence[NoiseEvent]) -> tuple[Noisy, ...]:
+        pairs = zip(parts.measures, of, strict=True) if of else ()
+        return tuple(Noisy(measure, event, step(measure, parts.contributions)) for measure, event in pairs)
+
+    return Price(parts.contributions, noisy(each.columns), each.coverage, found, guarantee, noisy(each.rest))
 
 
 def step(measure: Measure, contributions: Contributions) -> Fraction:
@@ -234,13 +255,6 @@ def _alike(event: NoiseEvent) -> NoiseEvent:
     return events.DiscreteGaussian(sigma=_MUCH)
 
 
-def budget_shares(measures: int, *, coverage: bool) -> list[Fraction]:
-    """Return the part of the budget (of epsilon, or of mu^2) of each column; the histogram's is the last."""
-    if not coverage:
-        return [Fraction(1, measures)] * measures
-    return [(1 - COVERAGE_SHARE) / measures] * measures + [COVERAGE_SHARE]
-
-
 def group_weights(contributions: Contributions) -> list[int]:
     """Return W[t] for every number t of groups that a unit can be counted in."""
     match contributions.over:
@@ -256,37 +270,29 @@ def group_weights(contributions: Contributions) -> list[int]:
 class _Asked:
     """What `price` was asked for."""
 
-    measures: tuple[Measure, ...]
-    contributions: Contributions
+    parts: Parts
     epsilon: Fraction
     delta: Fraction
-    coverage: bool
 
     def noise(self, delta: Fraction) -> tuple[NoiseEvent, ...]:
-        """Return the noise of each measure, then of the histogram if there is one, for (epsilon, delta)."""
-        bounds, shares = self.contributions, budget_shares(len(self.measures), coverage=self.coverage)
-        histogram = [bounds.one] * self.coverage
+        """Return the noise of every part, in their order, for (epsilon, delta)."""
+        parts, bounds = self.parts, self.parts.contributions
         match bounds.norm:
             case "l1":
-                moves = [bounds.l1(measure) for measure in self.measures] + histogram
-                return multiplier.laplace(moves, shares, epsilon=self.epsilon, delta=delta)
+                return multiplier.laplace(parts.moves, parts.shares, epsilon=self.epsilon, delta=delta)
             case "l2":
-                moves = [bounds.l2(measure) for measure in self.measures] + histogram
-                touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
-                entries = [touched * nodes(measure) for measure in self.measures] + [touched] * self.coverage
-                return multiplier.gaussian(moves, shares, entries, epsilon=self.epsilon, delta=delta)
+                most = bounds.groups if bounds.over == "drop" else bounds.max_keys
+                return multiplier.gaussian(
+                    parts.moves, parts.shares, parts.touched(most), epsilon=self.epsilon, delta=delta
+                )
             case other:
                 assert_never(other)
 
     def price(self, noise: Sequence[NoiseEvent], threshold: Threshold | None) -> Price:
         """Put together what was found; no delta is promised where none is needed."""
-        columns = tuple(
-            Noisy(measure, event, step(measure, self.contributions))
-            for measure, event in zip(self.measures, noise[: len(self.measures)], strict=True)
-        )
         pure = threshold is None and self._is_pure(noise)
         guarantee = PureDP(epsilon=self.epsilon) if pure else ApproxDP(epsilon=self.epsilon, delta=self.delta)
-        return Price(self.contributions, columns, noise[-1] if self.coverage else None, threshold, guarantee)
+        return together(self.parts, noise, threshold, guarantee)
 
     def splits(self) -> Sequence[Fraction]:
         """Return the shares of delta to try for the noise; the threshold gets the rest.
@@ -294,11 +300,11 @@ class _Asked:
         Laplace noise needs none; it gets none where even all of delta would not make it smaller. With half
         of delta Gaussian noise has about the least threshold, which is best if nothing else is measured.
         """
-        match self.contributions.norm:
+        match self.parts.contributions.norm:
             case "l1":
                 return _LAPLACE_SPLITS[: 1 if self._is_pure(self.noise(self.delta)) else None]
             case "l2":
-                return _GAUSSIAN_SPLITS[: 1 if len(self.measures) == 1 else None]
+                return _GAUSSIAN_SPLITS[: 1 if len(self.parts.measures) == 1 else None]
             case other:
                 assert_never(other)
 
@@ -328,8 +334,8 @@ class _Asked:
         return found
 
     def _threshold(self, noise: Sequence[NoiseEvent], mass: Fraction) -> Threshold:
-        counted = sampler(noise[self.measures.index(Units())])
-        return least_threshold(counted, group_weights(self.contributions), delta=mass)
+        counted = sampler(noise[self.parts.measures.index(Units())])
+        return least_threshold(counted, group_weights(self.parts.contributions), delta=mass)
 
     def _is_pure(self, noise: Sequence[NoiseEvent]) -> bool:
         return accounting.within(noise, epsilon=self.epsilon)

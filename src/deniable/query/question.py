@@ -38,6 +38,7 @@ class Groups:
 
     keys: the declared groups, one row each, in order; None if groups are found in the data.
     selection: how they are found. share: the part of the budget for that; None: as the way has it.
+    other: everything that is not found is published too, as one row without a key.
     """
 
     survey: Survey
@@ -49,6 +50,7 @@ class Groups:
     keys: pa.Table | None
     selection: Selection = "auto"
     share: Fraction | None = None
+    other: bool = False
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
         """Ask these things of each group: `aggregate(people=dn.units(), spend=dn.sum(...))`."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, overload
 from deniable.exact import written
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish import statement, terminal
+from deniable.publish.cells import OTHERS
 from deniable.publish.facts import Coverage, Facts, LedgerFacts, Table
 from deniable.query import coverage, wording
 from deniable.query.saving import new_folder, written_whole
@@ -46,7 +47,8 @@ _SHOWN = 40
 class Release:
     """What was published. `print` shows the table; `statement` says what it promises.
 
-    table:     keys, then each output with `<name>_low` and `<name>_high`.
+    table:     keys, then each output with `<name>_low` and `<name>_high`; with other=True the last row, whose
+               keys are missing, is everything that was not found.
     histogram: noisy numbers of units by how many groups they are in (`plan.classes`), steps of 1/one.
     secure:    whether the noise came from the operating system's bits; False makes it a test.
     ledger:    what the ledger said when it was charged; None without one.
@@ -159,7 +161,10 @@ class Release:
         return page.write(self._published(), self.facts, self.statement, title=title, figures=figures)
 
     def _published(self) -> Table:
-        values = tuple(_Values(column) for column in self.table.columns)
+        groups = self.plan.query.groups
+        keys = 0 if groups is None or not groups.other else len(groups.columns)
+        columns = enumerate(self.table.columns)
+        values = tuple(_Values(column, others=place < keys) for place, column in columns)
         return Table(tuple(self.table.column_names), values)
 
     def _coverage(self) -> Coverage | None:
@@ -191,10 +196,13 @@ class Release:
 
 
 class _Values(Sequence[object]):
-    """An Arrow column as a sequence of Python values, converted when they are looked at."""
+    """An Arrow column as a sequence of Python values, converted when they are looked at.
 
-    def __init__(self, column: pa.ChunkedArray) -> None:
-        self._column = column
+    others: the last value is the key of everything that was not found.
+    """
+
+    def __init__(self, column: pa.ChunkedArray, *, others: bool = False) -> None:
+        self._column, self._others = column, others
 
     def __len__(self) -> int:
         return len(self._column)
@@ -207,10 +215,15 @@ class _Values(Sequence[object]):
         if isinstance(place, slice):
             start, stop, step = place.indices(len(self))
             if step == 1:
-                return self._column.slice(start, max(0, stop - start)).to_pylist()
+                values: list[object] = self._column.slice(start, max(0, stop - start)).to_pylist()
+                if self._others and values and stop == len(self):
+                    values[-1] = OTHERS
+                return values
             return [self[at] for at in range(start, stop, step)]
         if not -len(self) <= place < len(self):
             raise IndexError(place)
+        if self._others and place in (-1, len(self) - 1):
+            return OTHERS
         return self._column[place].as_py()
 
 

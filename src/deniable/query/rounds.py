@@ -6,6 +6,7 @@
 | `NUMBERED` | (unit, group)           | unit, place, then the bounded integers v0, v1, ... of `bounding`   |
 | `SHOWN`    | group that was shown    | place                                                              |
 | `REST`     | (unit, group) not shown | unit, place                                                        |
+| `ALL`      | row of the source       | what `ROWS` held, where the rest is asked for too                  |
 | `PLACED`   | row of a shown group    | place, and the row; where values are told apart: it replaces `ROWS`|
 | `WIDTHS`   | unit, in one round      | m, the number of its groups in `REST`; w, what it counts in each   |
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 FOUND, NUMBERED, SHOWN, REST = "deniable_found", "deniable_numbered", "deniable_shown", "deniable_rest"
 
-PLACED = "deniable_placed"
+PLACED, ALL = "deniable_placed", "deniable_all_rows"
 
 _NUMBER = "UINTEGER"
 
@@ -69,6 +70,11 @@ class Search:
         engine.execute(f"DROP TABLE {PAIRS}")
         engine.execute(temporary(SHOWN, exp.select(f"CAST(NULL AS {_NUMBER}) AS place").limit(0)))
         self._rest, self._shown = NUMBERED, False
+
+    @property
+    def table(self) -> str:
+        """Where all rows of the source are, once `measured` was asked, if the rest is wanted."""
+        return ALL if any(map(is_by_value, self._question.measures)) else ROWS
 
     def counts(self, weights: Sequence[int]) -> Sealed:
         """Return for each group that was not shown yet and that a unit counts in: place, weighted count m0.
@@ -97,8 +103,11 @@ class Search:
         self._engine.execute(temporary(PAIRS, of_shown()))
         if any(map(is_by_value, question.measures)):
             self._engine.execute(temporary(PLACED, rows_of_shown(self._question.keys)))
-            self._engine.execute(f"DROP TABLE {ROWS}")
+            self._engine.execute(
+                f"ALTER TABLE {ROWS} RENAME TO {ALL}" if question.named else f"DROP TABLE {ROWS}"
+            )
             self._engine.execute(f"ALTER TABLE {PLACED} RENAME TO {ROWS}")
+            question = replace(question, named=False)
         return cut_down(self._engine, question, coverage)
 
 

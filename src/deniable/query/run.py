@@ -13,7 +13,9 @@ What holds here, and where.
    not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
-5. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
+5. Everything else (`_rest`), if it was asked for, is measured last, once the groups that are shown are known,
+   and published as the last row, whose keys are missing: always, and with noise of its own (`rest`).
+6. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from deniable.engines.engine import Engine
+    from deniable.query.bounding import Bounding
     from deniable.query.plan import Plan
 
 Integers = NDArray[np.int64]
@@ -97,53 +100,85 @@ def carried_out(
 def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
     """Return the published table and the noisy histogram of groups."""
     rounds = plan.price.found
-    sealed = (
-        _searched(plan, rounds, engine, bits)
-        if isinstance(rounds, Rounds)
-        else _collected(plan, engine, bits)
-    )
-    table = _published(plan, _noisy(plan, sealed, bits))
-    return table, _histogram(plan, sealed, bits)
+    counted = _searched if isinstance(rounds, Rounds) else _collected
+    sealed, question, table = counted(plan, engine, bits)
+    noisy = _noisy(plan, sealed, bits)
+    published = _published(plan, noisy)
+    if plan.price.rest:
+        published = _with_rest(plan, published, _rest(plan, engine, question, noisy.keys, table, bits))
+    return published, _histogram(plan, sealed, bits)
 
 
-def _collected(plan: Plan, engine: Engine, bits: Bits) -> Sealed:
-    """Return the integers of every group; if chance chooses among them, their whole units come first."""
-    from deniable.query.collect import collect
+_Counted = tuple[Sealed, "Bounding", str]
+"""The sealed integers, the question that they answer, and the table that holds all rows for the rest."""
+
+
+def _asked(plan: Plan, engine: Engine, bits: Bits) -> Bounding:
+    """Return the question of the plan; if chance chooses among groups, their whole units come first."""
+    from deniable.query.collect import asked
 
     survey, groups = plan.query.survey, plan.query.groups
     chosen = [Units()] if isinstance(plan.price.found, TruncatedGeometric) else []
-    return collect(
+    return asked(
         engine,
         survey.rows(engine, _needed(plan)),
         unit=survey.unit,
         groups=_names(plan),
-        keys=None if groups is None else groups.keys,
+        keyed=groups is not None and groups.keys is not None,
         measures=[*chosen, *(noisy.measure for noisy in plan.price.measured)],
         contributions=plan.price.contributions,
         bits=bits,
-        coverage=plan.classes,
+        rest=bool(plan.price.rest),
     )
 
 
-def _searched(plan: Plan, rounds: Rounds, engine: Engine, bits: Bits) -> Sealed:
+def _collected(plan: Plan, engine: Engine, bits: Bits) -> _Counted:
+    """Return the integers of every group."""
+    from deniable.query.by_value import ROWS
+    from deniable.query.collect import answered
+
+    question, groups = _asked(plan, engine, bits), plan.query.groups
+    return answered(engine, question, None if groups is None else groups.keys, plan.classes), question, ROWS
+
+
+def _searched(plan: Plan, engine: Engine, bits: Bits) -> _Counted:
     """Return the integers of the groups that were found, round after round."""
-    from deniable.query.collect import asked
     from deniable.query.rounds import Search
 
-    question = asked(
-        engine,
-        plan.query.survey.rows(engine, _needed(plan)),
-        unit=plan.query.survey.unit,
-        groups=_names(plan),
-        keyed=False,
-        measures=[noisy.measure for noisy in plan.price.measured],
-        contributions=plan.price.contributions,
-        bits=bits,
-    )
+    assert isinstance(plan.price.found, Rounds)
+    question = _asked(plan, engine, bits)
     search = Search(engine, question)
-    for one in rounds.rounds:
+    for one in plan.price.found.rounds:
         search.show(_shown(search.counts(one.weights), one, bits))
-    return search.measured(plan.classes)
+    return search.measured(plan.classes), question, search.table
+
+
+def _rest(
+    plan: Plan, engine: Engine, question: Bounding, shown: pa.Table, table: str, bits: Bits
+) -> list[Integers]:
+    """Return the noisy integers of everything whose group is not shown: an entry for each measure."""
+    import pyarrow as pa
+
+    from deniable.query.rest import everything_else
+
+    alone = plan.of_rest
+    samplers = [sampler(noisy.event) for noisy in alone.price.measured]
+    sealed = everything_else(engine, question, shown, table)
+    [batch] = pa.Table.from_batches(list(sealed.batches()), sealed.schema).combine_chunks().to_batches()
+    counts = [batch.column(place) for place in range(batch.num_columns - len(samplers), batch.num_columns)]
+    return _add_noise(counts, samplers, bits, alone.readings)
+
+
+def _with_rest(plan: Plan, table: pa.Table, rest: Sequence[Integers]) -> pa.Table:
+    """Return the table with one row more, the last, whose keys are missing."""
+    import pyarrow as pa
+
+    alone = dict(columns(plan.of_rest, rest))
+    arrays = [
+        pa.array(alone[field.name]) if field.name in alone else pa.nulls(1, field.type)
+        for field in table.schema
+    ]
+    return pa.concat_tables([table, pa.table(arrays, schema=table.schema)])
 
 
 def _shown(sealed: Sealed, one: Round, bits: Bits) -> Integers:

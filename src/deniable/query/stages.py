@@ -2,10 +2,10 @@
 
 | found     | the budget                           | its parts                                              |
 |-----------|--------------------------------------|--------------------------------------------------------|
-| in rounds | mu^2, all noise being Gaussian       | 2 % for the histogram; of the rest `share` for rounds  |
-| by chance | epsilon, then that of the noise kind | `share` for groups; of the rest 2 % for the histogram  |
+| in rounds | mu^2, all noise being Gaussian       | of what columns have in `parts`, `share` is for rounds |
+| by chance | epsilon, then that of the noise kind | `share` for groups; of the rest, each as in `parts`    |
 
-The columns get what is left in equal parts. `share` is `ROUNDS_SHARE` for rounds, and that of one column by
+`share` is `ROUNDS_SHARE` for rounds, and that of one column by
 chance, unless it is given. Half of delta is for finding groups, the rest for noise; by chance, Laplace noise
 needs none of it. All of this follows from public facts, before data are read.
 
@@ -19,6 +19,7 @@ Proof that `Price.events` describe what `run` does, and cost no more than epsilo
    and by at most contributions.l2(measure_i) in length: the proof in `measures` holds for whatever groups a
    unit is in, so also for those of its groups that are in S (rounds), or for those of its at most max_groups
    kept groups that are in S (chance). The histogram counts a unit in one class, as `one`.
+   The row of everything else, given S, moves as a unit in one group moves it (proved in `rest`).
 3. So given S the columns and the histogram are noise of fixed kinds and scales on vectors of fixed
    sensitivities: their events. S changes which vectors, and nothing else.
 4. Mechanisms that are so dominated, each chosen after the outcomes of those before, are dominated by all the
@@ -32,8 +33,9 @@ from fractions import Fraction
 
 from deniable.guarantees import ApproxDP
 from deniable.query import multiplier
-from deniable.query.measures import Contributions, Measure, nodes
-from deniable.query.pricing import NoiseEvent, Noisy, Price, beside, budget_shares, step, verified
+from deniable.query.measures import Contributions, Measure
+from deniable.query.parts import Parts
+from deniable.query.pricing import NoiseEvent, Price, beside, together, verified
 from deniable.selection import sips
 from deniable.selection.geometric import TruncatedGeometric
 
@@ -51,21 +53,28 @@ def in_rounds(
     delta: Fraction,
     coverage: bool,
     share: Fraction | None,
+    rest: bool = False,
 ) -> Price:
     """Return the least noise with which rounds and all measures together cost (epsilon, delta).
 
     Args:    contributions: norm "l2". coverage: a histogram of the groups shown of a unit is bought too.
+             rest: so is the row of everything that was not found.
              share: the part of mu^2, but for the histogram's, that goes to the rounds; above 0 and below 1.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or delta is 0.
     """
-    shares = shares_in_rounds(len(measures), coverage=coverage, share=share)
-    moves = [sips.ONE] * len(sips.SHARES)
-    moves += [contributions.l2(measure) for measure in measures] + [contributions.one] * coverage
-    mass, most, rounds = delta * _HALF, contributions.max_keys, len(sips.SHARES)
-    touched = [most] * rounds + [most * nodes(measure) for measure in measures] + [most] * coverage
-    noise = multiplier.gaussian(moves, shares, touched, epsilon=epsilon, delta=beside(mass, delta))
+    parts = Parts(tuple(measures), contributions, coverage, rest)
+    rounds, most = len(sips.SHARES), contributions.max_keys
+    mass = delta * _HALF
+    noise = multiplier.gaussian(
+        [sips.ONE] * rounds + parts.moves,
+        shares_in_rounds(parts, share),
+        [most] * rounds + parts.touched(most),
+        epsilon=epsilon,
+        delta=beside(mass, delta),
+    )
     found = sips.thresholded(noise[:rounds], [mass * part for part in sips.SHARES])
-    return _bought(measures, contributions, found, noise[rounds:], epsilon, delta)
+    guarantee = ApproxDP(epsilon=epsilon, delta=delta)
+    return verified(together(parts, noise[rounds:], found, guarantee), epsilon, delta)
 
 
 def by_chance(
@@ -76,6 +85,7 @@ def by_chance(
     delta: Fraction,
     coverage: bool,
     share: Fraction | None,
+    rest: bool = False,
 ) -> Price:
     """Return the least noise with which the truncated geometric rule and all measures cost (epsilon, delta).
 
@@ -83,45 +93,27 @@ def by_chance(
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or for so many groups of one unit.
     """
     first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)
-    rest = epsilon - first
-    shares = budget_shares(len(measures), coverage=coverage)
-    one = [contributions.one] * coverage
+    left = epsilon - first
+    parts = Parts(tuple(measures), contributions, coverage, rest)
     noise: Sequence[NoiseEvent]
     if contributions.norm == "l1":
         mass = delta
-        moves = [contributions.l1(measure) for measure in measures] + one
-        noise = multiplier.laplace(moves, shares, epsilon=rest, delta=Fraction(0))
+        noise = multiplier.laplace(parts.moves, parts.shares, epsilon=left, delta=Fraction(0))
     else:
         mass = delta * _HALF
-        moves = [contributions.l2(measure) for measure in measures] + one
-        left, most = beside(mass, delta), contributions.groups
-        touched = [most * nodes(measure) for measure in measures] + [most] * coverage
-        noise = multiplier.gaussian(moves, shares, touched, epsilon=rest, delta=left)
+        touched = parts.touched(contributions.groups)
+        noise = multiplier.gaussian(
+            parts.moves, parts.shares, touched, epsilon=left, delta=beside(mass, delta)
+        )
     found = TruncatedGeometric(epsilon=first, delta=mass, max_groups=contributions.groups)
-    return _bought(measures, contributions, found, noise, epsilon, delta)
-
-
-def shares_in_rounds(measures: int, *, coverage: bool, share: Fraction | None) -> list[Fraction]:
-    """Return the part of mu^2 of each round, of each column, and of the histogram, which is the last."""
-    *columns, rest = [*budget_shares(measures, coverage=coverage), Fraction(0)][: measures + 1]
-    first = ROUNDS_SHARE if share is None else share
-    rounds = [(1 - rest) * first * part for part in sips.SHARES]
-    return rounds + [(1 - first) * column for column in columns] + [rest] * coverage
-
-
-def _bought(
-    measures: Sequence[Measure],
-    contributions: Contributions,
-    found: TruncatedGeometric | sips.Rounds,
-    noise: Sequence[NoiseEvent],
-    epsilon: Fraction,
-    delta: Fraction,
-) -> Price:
-    """Put together what was found; noise beyond that of the measures is the histogram's."""
-    columns = tuple(
-        Noisy(measure, event, step(measure, contributions))
-        for measure, event in zip(measures, noise, strict=False)
-    )
-    coverage = noise[-1] if len(noise) > len(measures) else None
     guarantee = ApproxDP(epsilon=epsilon, delta=delta)
-    return verified(Price(contributions, columns, coverage, found, guarantee), epsilon, delta)
+    return verified(together(parts, noise, found, guarantee), epsilon, delta)
+
+
+def shares_in_rounds(parts: Parts, share: Fraction | None) -> list[Fraction]:
+    """Return the part of mu^2 of each round, then of each part: rounds take from what columns would have."""
+    first = ROUNDS_SHARE if share is None else share
+    each = parts.split(parts.shares)
+    rounds = [sum(each.columns) * first * part for part in sips.SHARES]
+    columns = [(1 - first) * column for column in each.columns]
+    return [*rounds, *columns, *([] if each.coverage is None else [each.coverage]), *each.rest]

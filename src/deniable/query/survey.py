@@ -149,6 +149,7 @@ class Survey:
         selection: Selection = "auto",
         max_keys: int = 100,
         share: Number | None = None,
+        other: bool = False,
     ) -> Groups:
         """Ask for one line for each value (or combination of values) of the columns.
 
@@ -162,6 +163,7 @@ class Survey:
                  max_keys: groups of one unit that are looked at at all.
                  share: the part of the budget that finds groups, if that is paid apart ("sips": of the
                  squared budget, 0.68 when omitted; "truncated-geometric": of epsilon).
+                 other: publish one more row, without a key, for everything that was not found.
         Raises:  ParameterError: an argument is wrong, or contradicts another.
         """
         found = self._keys(columns)
@@ -178,6 +180,7 @@ class Survey:
             keys=None if keys is None else declared_keys.declared(keys, found),
             selection=selection,
             share=part,
+            other=_other(other, keyed=keys is not None),
         )
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
@@ -298,6 +301,15 @@ def protect(
             raise ParameterError("ledger", ledger.label, "pays for releases, and a schema has no data", fix)
         ledger.bind(data=resolved.label, unit=column or "row", neighbours=Neighbours.ADD_OR_REMOVE.value)
     return Survey(resolved, resolved.schema, column, people, ledger=ledger)
+
+
+def _other(other: object, *, keyed: bool) -> bool:
+    if not isinstance(other, bool):
+        raise ParameterError("other", other, "must be true or false", "Write other=True.")
+    if other and keyed:
+        fix = "Derive a column that holds one key for all others, and declare that key too."
+        raise ParameterError("other", other, "means nothing beside declared keys", fix)
+    return other
 
 
 def _check_unit(unit: object) -> None:

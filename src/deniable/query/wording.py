@@ -13,6 +13,7 @@ from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
 from deniable.query.measures import Bins, Spread, Summed, Total, Tree
+from deniable.query.parts import REST_SHARE
 from deniable.query.pricing import Noisy, Price, sampler
 from deniable.query.trees import far
 from deniable.selection.geometric import TruncatedGeometric
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 VERSION = 4
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
 2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
-3 knew no distinct values."""
+3 knew no distinct values, and no row for everything else."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -53,6 +54,7 @@ def facts(plan: Plan) -> Facts:
         selection=plan.selection,
         rounds=tuple(one.people for one in found.rounds) if isinstance(found, Rounds) else (),
         certain=found.certain if isinstance(found, TruncatedGeometric) else None,
+        other=bool(plan.price.rest),
     )
 
 
@@ -80,7 +82,8 @@ def _column(plan: Plan, output: Output) -> ColumnFacts:
         noise=plan.noise,
         scale=noisy.scale,
         rank=_rank(plan, output),
-        error=None if len(output.parts) > 1 or aggregate.rank else _error(plan, output),
+        error=_error(plan, output),
+        rest=_error(plan.of_rest, output) if plan.price.rest else None,
     )
 
 
@@ -96,7 +99,10 @@ def _rank(plan: Plan, output: Output) -> str | None:
     return f"a value with about {rows:,} rows as {end}, so that noise alone does not make it"
 
 
-def _error(plan: Plan, output: Output) -> str:
+def _error(plan: Plan, output: Output) -> str | None:
+    """Return half the width of an interval, rounded up; None where it depends on what is released."""
+    if len(output.parts) > 1 or output.aggregate.rank:
+        return None
     width = half_width(plan, plan.price.measured[output.parts[0]])
     return f"{ceil(width):,}" if output.whole else odds.short(odds.rounded_up(width, 4))
 
@@ -126,6 +132,10 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
         most = plan.price.contributions.max_keys
         entries.append(("max_keys", f"{most:,}: of a {one} in more groups, so many by chance are looked at"))
+    if plan.price.rest:
+        entries.append(
+            ("other", f"{text(100 * REST_SHARE)} % of {_budget(plan)}: one row for all that is not found")
+        )
     if any(output.aggregate.max_rows is not None for output in plan.outputs):
         entries.append(
             ("max_rows", f"of a {one} with more rows in a group, so many count; sums shrink alike")
@@ -133,9 +143,14 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
     if any(output.aggregate.max_values is not None for output in plan.outputs):
         entries.append(("max_values", f"of a {one} with more values in a group, so many by chance count"))
     if plan.price.coverage is not None:
-        share = "epsilon" if plan.noise == "laplace" else "the squared budget"
-        entries.append(("coverage", f"how much was counted in full is measured too, for 2 % of {share}"))
+        entries.append(
+            ("coverage", f"how much was counted in full is measured too, for 2 % of {_budget(plan)}")
+        )
     return entries
+
+
+def _budget(plan: Plan) -> str:
+    return "epsilon" if plan.noise == "laplace" else "the squared budget"
 
 
 def _total(plan: Plan) -> str:
@@ -298,6 +313,7 @@ def record(plan: Plan) -> dict[str, Any]:
         "threshold": None if plan.threshold is None else written(plan.threshold),
         "rounds": [written(people) for people in told.rounds],
         "certain": told.certain,
+        "other": told.other,
         "coverage": None if plan.classes is None else list(plan.classes),
         "columns": [
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
@@ -321,6 +337,7 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "bin": output.aggregate.place if column.kind == "histogram" else None,
         "scale": written(column.scale),
         "error": column.error,
+        "rest": column.rest,
         "type": "integer" if output.whole else "float",
         "measured": list(output.parts),
     }

@@ -12,9 +12,9 @@ from fractions import Fraction
 from deniable import events
 from deniable.brackets import square_root
 from deniable.query.coverage import classes
-from deniable.query.measures import nodes
+from deniable.query.parts import Parts
 from deniable.query.plan import Plan
-from deniable.query.pricing import NoiseEvent, Price, budget_shares
+from deniable.query.pricing import NoiseEvent, Price
 from deniable.query.review import selected
 from deniable.query.stages import shares_in_rounds
 from deniable.selection import sips
@@ -55,32 +55,30 @@ def _names(plan: Plan) -> list[str]:
             named.setdefault(place, output.name)
     rounds = plan.price.found.rounds if isinstance(plan.price.found, Rounds) else ()
     columns = [f"round {place}" for place, _ in enumerate(rounds, 1)]
-    columns += [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
-    return columns if plan.price.coverage is None else [*columns, "the histogram of groups"]
+    measured = [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
+    columns += measured
+    columns += [] if plan.price.coverage is None else ["the histogram of groups"]
+    return columns + [f"{name} of all others" for name in measured if plan.price.rest]
 
 
 def _moves(price: Price) -> Iterator[tuple[int, int]]:
     """Yield for each round and noisy column by how much one unit can change it, and in how many entries."""
-    bounds = price.contributions
+    bounds, parts = price.contributions, _parts(price)
     touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
     if isinstance(price.found, Rounds):
         touched = bounds.max_keys
         yield from [(sips.ONE, touched)] * len(price.found.rounds)
-    for noisy in price.measured:
-        yield (
-            bounds.l1(noisy.measure) if bounds.norm == "l1" else bounds.l2(noisy.measure),
-            touched * nodes(noisy.measure),
-        )
-    if price.coverage is not None:
-        yield bounds.one, touched
+    yield from zip(parts.moves, parts.touched(touched), strict=True)
+
+
+def _parts(price: Price) -> Parts:
+    measures = tuple(noisy.measure for noisy in price.measured)
+    return Parts(measures, price.contributions, price.coverage is not None, bool(price.rest))
 
 
 def _shares(price: Price, names: list[str], share: Fraction | None) -> Iterator[str]:
-    coverage = price.coverage is not None
-    if isinstance(price.found, Rounds):
-        shares = shares_in_rounds(len(price.measured), coverage=coverage, share=share)
-    else:
-        shares = budget_shares(len(price.measured), coverage=coverage)
+    parts = _parts(price)
+    shares = shares_in_rounds(parts, share) if isinstance(price.found, Rounds) else parts.shares
     found = [_multiplier(event, share) for event, share in zip(price.noises, shares, strict=True)]
     for name, multiplier in zip(names, found, strict=True):
         if not abs(multiplier - max(found)) <= _ROUNDED * max(found):

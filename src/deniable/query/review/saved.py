@@ -28,8 +28,9 @@ from deniable.query.choosing import Selection
 from deniable.query.expressions import Expression
 from deniable.query.joining import Join
 from deniable.query.measures import Contributions
+from deniable.query.parts import Parts
 from deniable.query.plan import Plan
-from deniable.query.pricing import Noise, NoiseEvent, Noisy, Price, step
+from deniable.query.pricing import Noise, NoiseEvent, together
 from deniable.query.question import Groups, Query, asked
 from deniable.query.release import Release
 from deniable.query.review.fields import Fields, Unreadable
@@ -102,19 +103,11 @@ def _plan(record: Fields) -> Plan:
     classes = fields.wholes_or_none("coverage")
     if (rule is None) != (query.groups is None or query.groups.keys is not None):
         raise fields.wrong("selection", "does not fit plan.keys")
-    selected, rest = found(fields, rule, done, contributions)
-    noise = _noise(fields, rest, contributions, len(measures) + (classes is not None))
-    columns = tuple(
-        Noisy(measure, event, step(measure, contributions))
-        for measure, event in zip(measures, noise[: len(measures)], strict=True)
-    )
-    price = Price(
-        contributions,
-        columns,
-        None if classes is None else noise[-1],
-        selected,
-        _guarantee(record.inside("guarantee")),
-    )
+    other = query.groups is not None and query.groups.other
+    selected, rest = found(fields, rule, done, contributions, rest=len(measures) * other)
+    parts = Parts(tuple(measures), contributions, classes is not None, other)
+    noise = _noise(fields, rest, contributions, len(parts.shares))
+    price = together(parts, noise, selected, _guarantee(record.inside("guarantee")))
     confidence = _between(fields, "confidence", Fraction(0), Fraction(1))
     epsilon = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20))
     return Plan(query, epsilon, _chance(fields, "delta"), confidence, price, outputs, classes)
@@ -166,12 +159,20 @@ def _groups(fields: Fields, survey: Survey) -> Groups | None:
         keys=None if declared is None else _rows(declared),
         selection=_selection(fields),
         share=_share(fields),
+        other=_other(fields),
     )
 
 
 def _selection(fields: Fields) -> Selection:
     rule = fields.choice_or_none("selection", *get_args(Rule))
     return "auto" if rule is None else cast("Rule", rule)
+
+
+def _other(fields: Fields) -> bool:
+    other = fields.flag("other")
+    if other and fields.text("keys") != "unknown":
+        raise fields.wrong("other", "does not fit plan.keys")
+    return other
 
 
 def _share(fields: Fields) -> Fraction | None:

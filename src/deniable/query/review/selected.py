@@ -20,10 +20,11 @@ from deniable.selection.thresholds import Threshold, least_threshold
 
 
 def found(
-    fields: Fields, rule: Rule | None, done: Sequence[Event], contributions: Contributions
+    fields: Fields, rule: Rule | None, done: Sequence[Event], contributions: Contributions, *, rest: int
 ) -> tuple[Found | None, Sequence[Event]]:
     """Return how groups were found, and the events that are left: the noise of columns and histogram.
 
+    rest: how many events the row of everything else has; they are the last.
     Raises:  Unreadable: the events are not those of this rule, or the fields do not go with them.
     """
     least = fields.number("threshold") if fields.text_or_none("threshold") is not None else None
@@ -34,8 +35,10 @@ def found(
             return None, done
         case "threshold":
             assert least is not None
-            mass = _mass(fields, done[-1:], rule)
-            return Threshold(_steps(fields, "threshold", least, contributions.one), mass.delta), done[:-1]
+            place = max(0, len(done) - rest - 1)
+            mass = _mass(fields, done[place : place + 1], rule)
+            threshold = Threshold(_steps(fields, "threshold", least, contributions.one), mass.delta)
+            return threshold, [*done[:place], *done[place + 1 :]]
         case "truncated-geometric":
             mass = _mass(fields, done[:1], rule)
             try:

@@ -59,8 +59,16 @@ def problems(plan: Plan, table: pa.Table) -> Iterator[str]:
         yield f"its columns are {_listed(table.column_names)}; the plan has {_listed(expected)}"
         return
     yield from _rows(plan, table, keys)
+    if not plan.price.rest:
+        for output in plan.outputs:
+            yield from _output(plan, output, table)
+        return
+    if not table.num_rows:
+        return
+    last = table.num_rows - 1
     for output in plan.outputs:
-        yield from _output(plan, output, table)
+        yield from _output(plan, output, table.slice(0, last))
+        yield from _output(plan.of_rest, output, table.slice(last))
 
 
 def _rows(plan: Plan, table: pa.Table, keys: tuple[str, ...]) -> Iterator[str]:
@@ -72,6 +80,8 @@ def _rows(plan: Plan, table: pa.Table, keys: tuple[str, ...]) -> Iterator[str]:
         yield f"it has {rows:,} rows; {groups.keys.num_rows:,} groups were declared"
     if keys and _distinct(table, keys) != rows:
         yield "a group stands there twice"
+    if plan.price.rest and not (rows and all(column[-1].as_py() is None for column in table.select(keys))):
+        yield "its last row is not that of everything else, whose keys are missing"
 
 
 def _distinct(table: pa.Table, keys: tuple[str, ...]) -> int:

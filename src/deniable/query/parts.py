@@ -1,0 +1,85 @@
+"""The noisy parts of a plan, in their order: what one unit can change of each, and its share of the budget.
+
+| part          | one unit changes                       | share of epsilon, or of mu^2                     |
+|---------------|----------------------------------------|--------------------------------------------------|
+| columns       | `Contributions.l1` or `.l2`            | equal parts of what is left                      |
+| the histogram | `one`, in one class                    | 2 %, if there is one                             |
+| the rest      | the same, as a unit in one group alone | 5 % together, in equal parts, if it is asked for |
+
+The rest is the one row of everything that was not found (`rest`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, TypeVar, assert_never
+
+from deniable.query.measures import Contributions, Measure, nodes
+
+COVERAGE_SHARE = Fraction(1, 50)
+REST_SHARE = Fraction(1, 20)
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True)
+class Split(Generic[Part]):
+    """One thing for each part."""
+
+    columns: tuple[Part, ...]
+    coverage: Part | None
+    rest: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is measured with noise. coverage: the histogram too. rest: the row of everything else too."""
+
+    measures: tuple[Measure, ...]
+    contributions: Contributions
+    coverage: bool
+    rest: bool
+
+    @property
+    def shares(self) -> list[Fraction]:
+        """The part of the budget of each."""
+        number = len(self.measures)
+        spent = COVERAGE_SHARE * self.coverage + REST_SHARE * self.rest
+        columns = [(1 - spent) / number] * number
+        return columns + [COVERAGE_SHARE] * self.coverage + [REST_SHARE / number] * (number * self.rest)
+
+    @property
+    def moves(self) -> list[int]:
+        """By how much one unit can change each, in the norm of its noise."""
+        columns = [_moved(self.contributions, measure) for measure in self.measures]
+        alone = [_moved(in_one_group(self.contributions), measure) for measure in self.measures]
+        return columns + [self.contributions.one] * self.coverage + alone * self.rest
+
+    def touched(self, most: int) -> list[int]:
+        """In how many entries of each a unit can be, if it is in at most so many groups."""
+        columns = [most * nodes(measure) for measure in self.measures]
+        return columns + [most] * self.coverage + [nodes(measure) for measure in self.measures] * self.rest
+
+    def split(self, each: Sequence[Part]) -> Split[Part]:
+        """Return what there is of each part, from a list in this order."""
+        number = len(self.measures)
+        rest = tuple(each[number + self.coverage :])
+        assert len(rest) == number * self.rest
+        return Split(tuple(each[:number]), each[number] if self.coverage else None, rest)
+
+
+def in_one_group(contributions: Contributions) -> Contributions:
+    """Return the bounds where there is one group: everybody counts there in full."""
+    return Contributions("drop", contributions.norm, 1, 1, contributions.one)
+
+
+def _moved(contributions: Contributions, measure: Measure) -> int:
+    match contributions.norm:
+        case "l1":
+            return contributions.l1(measure)
+        case "l2":
+            return contributions.l2(measure)
+        case other:
+            assert_never(other)
