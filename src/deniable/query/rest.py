@@ -58,8 +58,8 @@ def everything_else(engine: Engine, question: Bounding, shown: pa.Table, table: 
     view = engine.view(shown.rename_columns(keys))
     engine.execute(exp.insert(exp.select(*keys).from_(view), NAMED))
     engine.execute(temporary(UNSHOWN, unshown(keys, table)))
-    for used in {table, ROWS}:
-        engine.execute(f"DROP TABLE IF EXISTS {used}")
+    for used in dict.fromkeys((table, ROWS)):
+        engine.execute(f"DROP TABLE {used}")
     engine.execute(f"ALTER TABLE {UNSHOWN} RENAME TO {ROWS}")
     alone = as_one_group(question)
     if alone.unit is None:

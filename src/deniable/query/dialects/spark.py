@@ -262,6 +262,7 @@ _FORMS: Mapping[type[exp.Expression], Form] = {
     exp.Identifier: _identifier,
     exp.IsNan: lambda node: call("ISNAN", spark(node.this)),
     exp.Literal: _literal,
+    exp.Max: lambda node: call("MAX", spark(node.this)),
     exp.Select: _select,
     exp.Sum: _sum,
     exp.Table: _table,
