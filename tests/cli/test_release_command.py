@@ -416,7 +416,7 @@ def test_columns_of_a_public_file_are_put_beside_each_row(survey: Path, tmp_path
 def test_all_that_is_not_found_is_one_row_more(survey: Path) -> None:
     derived = (
         "--derive",
-        "one=case when spend = 0 then 'zero' else person end",
+        "one=case when spend = '0' then 'zero' else person end",
         "--group-by",
         "one",
         "--other",
