@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from deniable import events, local
+from deniable import events, learn, local
 from deniable.audit.subjects import BlackBox, Known, Subject
 from deniable.bits import Bits
 from deniable.guarantees import PureDP
+from deniable.learn.losses import clipped, gradients
+from deniable.learn.plan import planned
 from deniable.local import telemetry
 from deniable.local.frequency.choice import NAMES, Name
 from deniable.local.mean.laplace import Noise
@@ -22,8 +24,8 @@ _MANY, _BATCH = 30, 15_000
 
 
 def collected() -> list[Subject]:
-    """Return the protocols of `deniable.local` as subjects; each area has a function of its own."""
-    parts: tuple[Iterator[Subject], ...] = (_mean(), _frequency(), _vectors(), _telemetry())
+    """Return the protocols of `local` and `learn` as subjects; each area has a function of its own."""
+    parts: tuple[Iterator[Subject], ...] = (_mean(), _frequency(), _vectors(), _telemetry(), _learning())
     return [subject for part in parts for subject in part]
 
 
@@ -133,3 +135,41 @@ def _telemetry() -> Iterator[Subject]:
 
     total = PureDP(epsilon=one.event.epsilon * one.lifetime.times)
     yield BlackBox("1BitMean, a number that moves", total, both, 0.0, 10.0)
+
+
+def _learning() -> Iterator[Subject]:
+    """Yield a clipped gradient by enumeration; a device, a training and products of pairs by drawing."""
+    exactly = planned(
+        people=10, attributes=1, epsilon=1, loss="squared", norm="linf", mechanism="duchi", clip="0.5"
+    )
+    weights = np.array([0.5, -1.0])
+
+    def law(person: tuple[float, float]) -> Any:
+        rows = exactly.completed(np.array([[person[0]]]))
+        steps = gradients("squared", weights, rows, np.array([person[1]]))
+        return exactly.vector.probabilities(clipped(steps, norm="linf", clip=exactly.clip)[0])
+
+    people = list(product((-1e9, -1.0, 0.25, 1.0), (-1e9, -1.0, 0.0, 1e9)))
+    yield Known("learn, a clipped gradient", exactly.event, law, people)
+    plan = planned(people=10, attributes=2, epsilon=1, loss="hinge", batch=1)
+
+    def device(target: object, bits: Bits) -> tuple[float, ...]:
+        current = learn.Round(0, (0.5, -0.5, 0.0))
+        sent = learn.Client(plan, bits).report(current, [1.0, -1.0], target)
+        return tuple(plan.vector.decode(plan.vector.read(sent))[0].tolist())
+
+    yield BlackBox("learn, a device", plan.event, device, 1, None)
+
+    def training(target: float) -> list[float]:
+        features, targets = np.array([[1.0], [-1.0]]), np.array([target, 0.5])
+        model = learn.LinearRegression(epsilon=1, batch=1, step=1, averaging="last").fit(features, targets)
+        return [float(model.coef_[0]), model.intercept_]
+
+    yield BlackBox("learn, a whole training", PureDP(epsilon=1), training, -1.0, 1.0)
+
+    def products(target: float) -> float:
+        features, targets = np.ones((2, 1)), np.array([target, 0.0])
+        model = learn.LinearRegression(epsilon=1, solver="statistics").fit(features, targets)
+        return float(model.coef_[0])
+
+    yield BlackBox("learn, products of pairs", PureDP(epsilon=1), products, -1.0, 1.0)
