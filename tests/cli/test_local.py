@@ -401,6 +401,9 @@ def test_a_comparison_fits_the_terminal_and_makes_a_picture_and_a_page(tmp_path:
         (["--epsilon", "1", "--vector"], "--dimension"),
         (["--epsilon", "1", "--vector", "--dimension", "9", "--norm", "l7"], "--norm"),
         (["--epsilon", "1", "--mean", "--domain", "9"], "--domain"),
+        (["--epsilon", "700", "--mean"], "'700'"),
+        (["--epsilon", "1e-9", "--frequency", "--domain", "9"], "'1e-9'"),
+        (["--epsilon", "1e-9", "--vector", "--dimension", "9"], "'1e-9'"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(words: list[str], named: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
 
@@ -49,7 +48,7 @@ class Comparison:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return the table: name, error, over, bytes."""
         return [
-            (line.name, _number(line.error), f"{line.error / self.least:.4f}", str(line.size))
+            (line.name, _number(line.error), _times(line.error / self.least), str(line.size))
             for line in self.lines
         ]
 
@@ -100,14 +99,13 @@ def compared(setup: Setup, norm: str) -> Comparison:
 
     Raises:  ParameterError: no kind is named, or its size is missing.
     """
-    epsilon = positive(setup.single(), "epsilon")
     match setup.kind:
         case "mean":
-            found = _means(epsilon)
+            found = _means(setup.single())
         case "frequency":
-            found = _frequencies(epsilon, setup)
+            found = _frequencies(setup.single(), setup.items())
         case "vector":
-            found = _vectors(epsilon, setup.size(), norm)
+            found = _vectors(setup.single(), setup.size(), norm)
     lines = tuple(sorted(found.lines, key=lambda line: line.error))
     return Comparison(found.title, found.measure, found.least, found.reference, lines)
 
@@ -143,65 +141,62 @@ def save(found: Comparison, path: Path) -> None:
         raise ParameterError("--out", str(path), "cannot be written", fix) from None
 
 
-def _means(epsilon: Fraction) -> Comparison:
+def _means(epsilon: str) -> Comparison:
     from deniable.cli import remembering
     from deniable.local import mean
     from deniable.local.mean import protocol
 
-    lines = []
+    spent, least, lines = positive(epsilon, "epsilon"), mean.limit(epsilon).lower, []
     for name in get_args(protocol.Mechanism):
         made = mean.Mean(epsilon=epsilon, bounds=(-1, 1), mechanism=name)
         lines.append(Line(name, float(made.error().worst_variance), _bytes(made)))
-    lines += remembering.numbers(epsilon)
+    lines += remembering.numbers(spent)
     return Comparison(
-        f"Mean of numbers from -1 to 1, epsilon {exact_text(epsilon)}",
+        f"Mean of numbers from -1 to 1, epsilon {exact_text(spent)}",
         "worst-case variance of one report; n reports divide it by n",
-        mean.limit(epsilon).lower,
+        least,
         "the least that any unbiased mechanism can have",
         tuple(lines),
     )
 
 
-def _frequencies(epsilon: Fraction, setup: Setup) -> Comparison:
+def _frequencies(epsilon: str, items: list[Any]) -> Comparison:
     from deniable import local
     from deniable.cli import remembering
     from deniable.local.frequency.choice import NAMES
 
-    items = setup.items()
-    lines = []
+    best = local.Frequency(epsilon=epsilon, domain=items, mechanism="subset")
+    spent, lines = best.epsilon, []
     for name in NAMES:
         try:
             made = local.Frequency(epsilon=epsilon, domain=items, mechanism=name)
         except ParameterError:
             continue
         lines.append(Line(name, float(made.error().absent_variance), _bytes(made)))
-    lines += remembering.shares(epsilon, items)
+    lines += remembering.shares(spent, items)
     return Comparison(
-        f"Shares of {len(items):,} items, epsilon {exact_text(epsilon)}",
+        f"Shares of {len(items):,} items, epsilon {exact_text(spent)}",
         "variance of the share of an item that nobody has, per report; n reports divide it by n",
-        next(line.error for line in lines if line.name == "subset"),
+        float(best.error().absent_variance),
         "subset selection's",
         tuple(lines),
     )
 
 
-def _vectors(epsilon: Fraction, dimension: int, norm: str) -> Comparison:
+def _vectors(epsilon: str, dimension: int, norm: str) -> Comparison:
     if norm not in ("l2", "linf"):
         raise ParameterError("--norm", norm, "is unknown", "Write l2 or linf.")
-    lines = []
+    spent, lines = positive(epsilon, "epsilon"), []
     for name, made in _all_vectors(epsilon, dimension, norm):
         error = made.error()
-        if norm == "l2":
-            along = [1.0, *[0.0] * (dimension - 1)] if name != "duchi" else [dimension**-0.5] * dimension
-            worst = float(max(error.variance_at(v).sum() for v in (along, [dimension**-0.5] * dimension)))
-        else:
-            worst = error.mean_squared_error
-        lines.append(Line(name, worst, _bytes(made)))
+        ends = [1.0, *[0.0] * (dimension - 1)], [dimension**-0.5] * dimension
+        unit = max(float(error.variance_at(v).sum()) for v in ends)
+        lines.append(Line(name, unit if norm == "l2" else error.mean_squared_error, _bytes(made)))
     best = min(line.error for line in lines)
     ball = "of length at most 1" if norm == "l2" else "with entries from -1 to 1"
     told = "of length 1" if norm == "l2" else "at worst"
     return Comparison(
-        f"Mean of vectors {ball} in {dimension:,} dimensions, epsilon {exact_text(epsilon)}",
+        f"Mean of vectors {ball} in {dimension:,} dimensions, epsilon {exact_text(spent)}",
         f"mean squared error of one report about a vector {told}; n reports divide it by n",
         best,
         "the best one's",
@@ -209,7 +204,7 @@ def _vectors(epsilon: Fraction, dimension: int, norm: str) -> Comparison:
     )
 
 
-def _all_vectors(epsilon: Fraction, dimension: int, norm: str) -> Iterator[tuple[str, Any]]:
+def _all_vectors(epsilon: str, dimension: int, norm: str) -> Iterator[tuple[str, Any]]:
     """Yield every mechanism for this norm; the cube's can be used for the ball too."""
     from deniable.local import Vector
 
@@ -228,6 +223,10 @@ def _all_vectors(epsilon: Fraction, dimension: int, norm: str) -> Iterator[tuple
 
 def _bytes(protocol: Any) -> int:
     return len(protocol.client().report(None))
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.4f}" if ratio < 1e5 else f"{ratio:.2e}"
 
 
 def _number(value: float) -> str:

@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 
 from deniable.bits import Bits
 from deniable.errors import ParameterError, ReportError
+from deniable.exact import text
 from deniable.local.mean import selecting
 from deniable.local.mean.laws import Cell, Law
 from deniable.local.vector.scheme import Reals
@@ -260,5 +261,5 @@ def law_of(mean: str, epsilon: Fraction) -> Law:
         fix = 'Use another mechanism, such as "optimal".'
         raise ParameterError("mean", mean, "has no table of outputs", fix)
     if not epsilon >= selecting.LEAST:
-        raise ParameterError("epsilon", epsilon, "is too small for each entry", "Give at least 1e-6.")
+        raise ParameterError("epsilon", text(epsilon), "is too small for an entry", "Give at least 1e-6.")
     return selecting.law_of(name, epsilon, None)

@@ -28,6 +28,7 @@ from math import erfc, exp, inf, isqrt, lgamma, pi, sqrt
 
 from deniable.brackets import negative_exponential
 from deniable.errors import ParameterError
+from deniable.exact import text
 
 SPARE = Fraction(1, 1 << 30)
 """The part of epsilon that pays for proposals that are not exactly uniform (`slack` is below it)."""
@@ -132,7 +133,7 @@ def best(epsilon: Fraction, dimension: int, *, gaussian: bool = False) -> Cap:
     Raises:  ParameterError: epsilon is below 2**-20, or no cap is good enough.
     """
     if not epsilon >= _LEAST_EPSILON:
-        raise ParameterError("epsilon", epsilon, "is too small for a direction", "Give at least 1e-6.")
+        raise ParameterError("epsilon", text(epsilon), "is too small for a direction", "Give at least 1e-6.")
     outside = odds(epsilon)
     highest = 8 * _STEPS if gaussian else min(_STEPS * isqrt(dimension) - 1, 9 * _STEPS)
     fit = [

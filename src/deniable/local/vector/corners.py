@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from deniable.bits import Bits
 from deniable.brackets import negative_exponential
 from deniable.errors import ParameterError
+from deniable.exact import text
 from deniable.local.vector.scheme import Reals
 
 _WORD = 64
@@ -63,7 +64,7 @@ class Corners:
         """
         chance = _chance(epsilon)
         if not 2 * chance > 1 << _WORD:
-            raise ParameterError("epsilon", epsilon, "is too small", "Give at least 1e-15.")
+            raise ParameterError("epsilon", text(epsilon), "is too small", "Give at least 1e-15.")
         return cls(dimension, chance)
 
     @property

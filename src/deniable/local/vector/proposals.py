@@ -33,6 +33,8 @@ P(X in S | u) <= e**epsilon P(X in S | w).
    at least 1 - gamma, so 0.8 tau / (1 - gamma). In the Gaussian form h = <G, u> - gamma s: 0.8 tau.
    So |Q(u) - Q| <= kappa = that + 2**-100, and ln(Z(w)/Z(u)) <= 2 kappa / (Z - kappa): `Cap.slack`, which
    `caps.best` demands to be below 2**-30.
+   Rounding may differ with the place in an array, and so from trial to trial. Then each trial has its own
+   Z(u), all within kappa of Z; the sum over trials still lies between 1/(Z + kappa) and 1/(Z - kappa).
 9. `lifted` turns v into u or -u at random: a mixture over u; a bound between all pairs holds for mixtures.
 10. What is reported is a function of X and of bits that are independent of everything (`codes`).
 
@@ -121,8 +123,8 @@ def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
 def codes(proposals: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     """Return each coordinate, in units of `step`, rounded at random to a neighbour so that the mean is kept.
 
-    2**15 is added. In units of 2**-16 a coordinate is rounded to the nearest, 16 random bits are added, and 16
-    cut off: the mean is off by at most 2**-17 of a unit. (All is below 2**32: 65535 * 2**16 + 65535.)
+    2**15 is added. In units of 2**-16 a coordinate is rounded to the nearest, 16 random bits are added, and
+    16 cut off: the mean is off by at most 2**-17 of a unit. (All is below 2**32: 65535 * 2**16 + 65535.)
     """
     if cap.gaussian:
         units = np.clip(proposals * 2.0 ** (16 - _GAUSSIAN_STEP), -_FARTHEST, _FARTHEST)
