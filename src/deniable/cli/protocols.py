@@ -187,6 +187,11 @@ def read_vector(line: str) -> list[float | None]:
     if inner[:1] == "[" and inner[-1:] == "]":
         inner = inner[1:-1]
     parts = inner.split(",") if "," in inner else inner.split()
+    if "_" not in inner:
+        try:
+            return list(map(float, parts))
+        except ValueError:
+            pass
     return [read_number(part) for part in parts]
 
 
@@ -216,15 +221,18 @@ def _usual(protocol: Any, kind: Kind, values: Sequence[Any]) -> Any:
             known = {(type(item), item) for item in protocol.items}
             return [(type(value), value) in known for value in values]
         case "vector":
-            return [_within(protocol, value) for value in values]
+            right = np.array([len(value) == protocol.dimension for value in values])
+            rows = np.array([value for value, fits in zip(values, right, strict=True) if fits], np.float64)
+            right[right] = _within(rows.reshape(-1, protocol.dimension), protocol.norm)
+            return right
 
 
-def _within(protocol: Any, value: list[float | None]) -> bool:
-    if len(value) != protocol.dimension or None in value:
-        return False
-    entries = np.array(value)
-    size = np.abs(entries).max() if protocol.norm == "linf" else np.sqrt((entries**2).sum())
-    return bool(size <= 1)
+def _within(rows: NDArray[np.float64], norm: str) -> NDArray[np.bool_]:
+    """Return which rows lie in the unit ball; one with a missing entry (NaN) does not."""
+    with np.errstate(over="ignore"):
+        size = np.abs(rows).max(axis=1) if norm == "linf" else np.sqrt((rows**2).sum(axis=1))
+    inside: NDArray[np.bool_] = size <= 1
+    return inside
 
 
 def _listed(path: str) -> list[str]:
