@@ -11,7 +11,18 @@ from pathlib import Path
 
 from benchmarks.report import RESULTS
 
-PROGRAMS = ("startup", "noise", "release", "accounting", "ledger", "audit", "telemetry", "local", "vectors")
+PROGRAMS = (
+    "startup",
+    "noise",
+    "release",
+    "accounting",
+    "ledger",
+    "audit",
+    "telemetry",
+    "local",
+    "vectors",
+    "learn",
+)
 
 
 def main(names: list[str]) -> int:

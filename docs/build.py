@@ -18,7 +18,19 @@ from rich.text import Text
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "benchmarks" / "results"
-ORDER = ("startup", "noise", "release", "accounting", "ledger", "audit", "telemetry", "local", "local-error")
+ORDER = (
+    "startup",
+    "noise",
+    "release",
+    "accounting",
+    "ledger",
+    "audit",
+    "telemetry",
+    "local",
+    "local-error",
+    "learn",
+    "learn-error",
+)
 HEAD = """# Measurements
 
 Written by `make docs` from the figures that `make bench` leaves in `benchmarks/results`. Each table names the
