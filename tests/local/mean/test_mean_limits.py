@@ -52,6 +52,7 @@ def test_the_limit_is_the_published_one_and_the_best_table_within_half_a_percent
     assert low <= found.upper <= 1.005 * found.lower
     assert float(value(epsilon).worst_variance) == pytest.approx(found.upper)
     assert found.times(found.upper) <= 1.005
+    assert found.tight
 
 
 @pytest.mark.parametrize("epsilon", LIMITS)
@@ -143,6 +144,19 @@ def test_small_epsilon_has_a_closed_form_on_both_sides() -> None:
         assert found.lower == pytest.approx(1 / sinh(float(epsilon) / 2) ** 2)
         assert found.upper == pytest.approx(1 / tanh(float(epsilon) / 2) ** 2, rel=1e-5)
         assert found.upper <= (1 + float(epsilon) ** 2 / 4 + 1e-5) * found.lower
+
+
+def test_above_epsilon_eight_the_limit_is_bounded_only() -> None:
+    found = limit(10)
+    assert not found.tight
+    assert found.lower < found.upper
+
+
+def test_many_numbers_are_best_sampled_at_about_epsilon_two_each_or_four_under_a_prior() -> None:
+    worst = {e: float(e) * (limit(e).upper + 1) for e in ("1.5", "2", "2.2", "2.5", "3")}
+    prior = {e: float(e) * (limit(e, "uniform").upper + 1 / 3) for e in ("3", "4", "5")}
+    assert min(worst, key=worst.__getitem__) == "2.2"
+    assert min(prior, key=prior.__getitem__) == "4"
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,24 @@ def test_a_device_and_an_array_give_the_same_reports() -> None:
     assert reports == [mean.client(seeded(seed)).report(0.3) for seed in range(10)]
 
 
-@pytest.mark.parametrize("values", [[1.0, None], [np.nan], [101], [-1e-9], ["a"], 5.0, [[1.0]], [np.inf]])
+@pytest.mark.parametrize(
+    "values",
+    [[1.0, None], [np.nan], [101], [-1e-9], ["7"], [True], 5.0, [[1.0]], [np.inf], [[1.0], [1.0, 2.0]], None],
+)
 def test_an_array_with_something_else_is_refused_without_showing_it(values: Any) -> None:
     with pytest.raises(ParameterError) as told:
         Mean(epsilon=1, bounds=(0, 100)).randomize(values)
     assert "101" not in str(told.value)
+
+
+def test_an_array_may_be_of_any_kind_of_number() -> None:
+    mean = Mean(epsilon=1, bounds=(0, 100))
+    kinds: list[Any] = [
+        [1, 2], (1.0, 2.0), np.array([1, 2], np.uint8), np.array([1, 2], np.float32),
+        [Decimal(1), Fraction(2)],
+    ]  # fmt: skip
+    sent = [mean.randomize(values, bits=seeded(1)).to_bytes() for values in kinds]
+    assert len(set(sent)) == 1
 
 
 def test_no_values_give_no_reports() -> None:
@@ -254,14 +267,14 @@ def test_an_epsilon_that_cannot_be_is_refused(epsilon: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "bounds", [(1, 1), (2, 1), (0,), None, "01", (0, "inf"), (0, "1e-301"), (0, "1e301"), 5, (0, 1, 2)]
+    "bounds", [(1, 1), (2, 1), (0,), None, "01", (0, "inf"), (0, "1e-101"), (0, "1e101"), 5, (0, 1, 2)]
 )
 def test_bounds_that_cannot_be_are_refused(bounds: Any) -> None:
     with pytest.raises(ParameterError):
         Mean(epsilon=1, bounds=bounds)
 
 
-@pytest.mark.parametrize("bounds", [("-1e300", "1e300"), (0, "1e-300"), (10**16, 10**16 + 4)])
+@pytest.mark.parametrize("bounds", [("-1e100", "1e100"), (0, "1e-100"), (10**16, 10**16 + 4)])
 def test_wide_and_narrow_bounds_work(bounds: Any) -> None:
     mean = Mean(epsilon=1, bounds=bounds)
     middle = (mean.bounds[0] + mean.bounds[1]) / 2

@@ -31,6 +31,7 @@ from deniable.local.mean import shipped
 from deniable.local.mean.optimal import LEAST, MOST, achieved, grid_for
 from deniable.local.mean.priors import Objective, Prior, prior
 from deniable.local.mean.program import Certificate, solve
+from deniable.local.mean.selecting import LEAST as SMALLEST
 from deniable.local.mean.selecting import optimal
 
 _WIDER = 1.1
@@ -53,6 +54,11 @@ class Limit:
     def __float__(self) -> float:
         return self.lower
 
+    @property
+    def tight(self) -> bool:
+        """Whether lower and upper are within 1 %, so that the limit is known and not only bounded."""
+        return self.upper <= 1.01 * self.lower
+
     def times(self, variance: float) -> float:
         """Return how many times the limit a variance is, at most."""
         return float(variance) / self.lower
@@ -61,11 +67,11 @@ class Limit:
 def limit(epsilon: Number, objective: Objective = "worst") -> Limit:
     """Return the limit for an epsilon.
 
-    Raises:  ParameterError: epsilon is not above 0 and at most 600; for a prior, not from 0.1 to 8.
+    Raises:  ParameterError: epsilon is not from 2**-40 to 600; for a prior, not from 0.1 to 8.
     """
     number, assumed = positive(epsilon, "epsilon"), prior(objective)
-    if not number <= _CLOSED or (assumed is not None and not LEAST <= number <= MOST):
-        fix = "The limit is known up to epsilon 600; under a prior from 0.1 to 8."
+    if not SMALLEST <= number <= _CLOSED or (assumed is not None and not LEAST <= number <= MOST):
+        fix = "The limit is known from epsilon 1e-12 to 600; under a prior from 0.1 to 8."
         raise ParameterError("epsilon", epsilon, "is out of range", fix)
     upper = achieved(optimal(number, assumed), assumed)
     name = "worst" if assumed is None else str(assumed)

@@ -15,7 +15,6 @@ import sys
 import time
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from math import tanh
 
 import numpy as np
@@ -103,12 +102,6 @@ def achieved(law: Law, prior: Prior | None) -> float:
     middles = (np.arange(_MIDDLES) + 0.5) / _MIDDLES
     both = law.variances(middles) + law.variances(-middles)
     return prior.average(both / 2)
-
-
-@lru_cache(maxsize=32)
-def on_demand(epsilon: Fraction, prior: Prior | None) -> Law:
-    """Build for an epsilon from 0.1 to 8 and remember it."""
-    return build(epsilon, prior)
 
 
 def _say(slow: bool, words: str) -> None:

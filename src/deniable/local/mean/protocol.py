@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
+from math import nan, sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -44,7 +44,7 @@ from deniable.local.parameters import Parameters
 from deniable.local.reports import Reports
 
 _PIECE = 1 << 16
-_LARGEST, _LEAST = Fraction(10) ** 300, 1e-300
+_LARGEST, _LEAST = Fraction(10) ** 100, 1e-100
 Mechanism = Literal["optimal", "duchi", "piecewise", "hybrid", "laplace", "classified"]
 MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 
@@ -292,12 +292,17 @@ class Mean:
         """Return the values as floats, `(n,)`; refuse what a device would clamp."""
         low, high = map(float, self.bounds)
         try:
-            given = np.asarray(values, dtype=float)
-        except (TypeError, ValueError):
+            given = np.asarray(values)
+        except ValueError:
             raise _unusable() from None
-        if given.ndim != 1 or not bool(np.all((given >= low) & (given <= high))):
+        if given.dtype.kind == "O":
+            given = np.array([_or_nan(number(value)) for value in given.reshape(-1)])
+        if given.dtype.kind not in "iuf" or np.ndim(values) != 1:
             raise _unusable()
-        return given
+        floats = given.astype(np.float64)
+        if not bool(np.all((floats >= low) & (floats <= high))):
+            raise _unusable()
+        return floats
 
     def _scaled(self, values: Floats) -> Floats:
         """Return the values on the way from -1 to 1."""
@@ -330,8 +335,12 @@ def _ends(bounds: object) -> tuple[Fraction, Fraction]:
         raise ParameterError("bounds", bounds, "must be two numbers", fix)
     low, high = (exact(end, "bounds") for end in bounds)
     if not (float(high) - float(low) >= _LEAST and max(abs(low), abs(high)) <= _LARGEST):
-        raise ParameterError("bounds", bounds, "must rise, by 1e-300 or more, within 1e300", fix)
+        raise ParameterError("bounds", bounds, "must rise, by 1e-100 or more, within 1e100", fix)
     return low, high
+
+
+def _or_nan(read: float | None) -> float:
+    return nan if read is None else read
 
 
 def _unusable() -> ParameterError:
