@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/measurements.md from the benchmark figures, docs/demo.svg from the demo.
+"""Write the generated pages: docs/benchmarks.md from the benchmark figures, docs/demo.svg from the demo.
 
 python docs/build.py
 """
@@ -22,20 +22,27 @@ ORDER = (
     "startup",
     "noise",
     "release",
+    "quantiles",
     "accounting",
     "ledger",
     "audit",
     "telemetry",
     "local",
     "local-error",
+    "vectors",
     "learn",
     "learn-error",
 )
-HEAD = """# Measurements
+HEAD = """# Benchmarks
 
 Written by `make docs` from the figures that `make bench` leaves in `benchmarks/results`. Each table names the
-command that makes it again; times are medians on the machine that is named, and only the ratios between rows
-of one table should be compared across machines.
+command that makes it again, the machine and the day; only the ratios between rows of one table should be
+compared across machines. What the columns mean is at the top of the program: `benchmarks/NAME.py`.
+
+Other packages run on the same data in the same run, each in an environment of its own with the version that
+is named (`benchmarks/environments.py`), at the best settings that its documentation gives for the question
+(`benchmarks/rivals`). What is not like for like stands in the row. `python -m benchmarks.run --full` takes
+longer: more rounds, and every package on every size.
 """
 
 
@@ -50,9 +57,11 @@ def section(path: Path) -> str:
     return f"\n## {facts['title']}\n\n" + "\n".join(lines) + f"\n\n`{facts['command']}`. {note}\n"
 
 
-def measurements() -> str:
-    """Return the whole page."""
-    return HEAD + "".join(section(path) for name in ORDER if (path := RESULTS / f"{name}.json").exists())
+def benchmarks() -> str:
+    """Return the whole page: tables in their order, those without a place last."""
+    others = sorted(path.stem for path in RESULTS.glob("*.json") if path.stem not in ORDER)
+    paths = [RESULTS / f"{name}.json" for name in (*ORDER, *others)]
+    return HEAD + "".join(section(path) for path in paths if path.exists())
 
 
 def demo_picture() -> str:
@@ -67,5 +76,5 @@ def demo_picture() -> str:
 
 
 if __name__ == "__main__":
-    (HERE / "measurements.md").write_text(measurements(), "utf-8")
+    (HERE / "benchmarks.md").write_text(benchmarks(), "utf-8")
     (HERE / "demo.svg").write_text(demo_picture(), "utf-8")
