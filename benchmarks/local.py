@@ -23,6 +23,7 @@ to 90, of the census extract of UCI (doi 10.24432/C5XW20), whose `adult.data` is
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -153,12 +154,15 @@ class Other:
 OTHERS = (
     Other(
         "pure-ldp",
-        ("pure-ldp==1.2.0", "scikit-learn", "statsmodels", "xxhash<4"),
+        ("pure-ldp==1.2.0", "scikit-learn==1.9.1", "statsmodels==0.15.0", "xxhash==3.8.2"),
         PURE,
         ("response", "olh", "oue"),
     ),
     Other(
-        "multi-freq-ldpy", ("multi-freq-ldpy==0.2.5", "xxhash<4"), MULTI, ("response", "olh", "oue", "subset")
+        "multi-freq-ldpy",
+        ("multi-freq-ldpy==0.2.5", "numba==0.68.1", "xxhash==3.8.2"),
+        MULTI,
+        ("response", "olh", "oue", "subset"),
     ),
 )
 
@@ -170,10 +174,8 @@ def rate(people: float, seconds: float) -> str:
 
 def ours(kind: str, mechanism: str, items: int, people: int) -> dict[str, object]:
     """Measure one protocol of ours in a process of its own."""
-    import json
-
-    _, memory, printed = child(OURS, kind, mechanism, str(items), str(people))
-    found = json.loads(printed)
+    done = child(OURS, kind, mechanism, str(items), str(people))
+    found = json.loads(done.printed)
     name = found["name"] if mechanism != "auto" else f"auto ({found['name']})"
     return {
         "estimates": "mean" if kind == "mean" else f"{items:,} shares",
@@ -183,7 +185,7 @@ def ours(kind: str, mechanism: str, items: int, people: int) -> dict[str, object
         "client": rate(people, found["made"]),
         "server": rate(people, found["counted"]),
         "report": str(found["size"]),
-        "memory": f"{memory:.2f}",
+        "memory": f"{done.gigabytes:.2f}",
     }
 
 

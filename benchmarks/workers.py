@@ -1,21 +1,18 @@
-"""Other packages, each in an environment of its own, made once under the user's cache folder.
-
-`Rival` is a process in that environment that answers one JSON question a line.
-"""
+"""Processes of other packages that answer one JSON question a line, each in an environment of its own."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import venv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks import environments
+
 
 class Rival:
-    """A process of another package. worker: its program, which says "ready" first."""
+    """A process of another package. worker: its program, which prints one line when it is ready."""
 
     def __init__(self, python: Path, worker: str) -> None:
         self._process = subprocess.Popen(
@@ -47,17 +44,8 @@ class Rival:
 
 def rival(name: str, packages: Sequence[str], worker: str) -> Rival | None:
     """Start a package's worker, installing it where needed; say why if that fails, and return None."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    folder = cache / "deniable-benchmarks" / name
-    python = folder / "bin" / "python"
     try:
-        if not python.exists():
-            venv.create(folder, with_pip=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", *packages]
-        done = subprocess.run(install, capture_output=True, text=True, timeout=900)
-        if done.returncode:
-            raise OSError(done.stderr.strip().splitlines()[-1])
-        return Rival(python, worker)
-    except (OSError, subprocess.SubprocessError) as problem:
+        return Rival(environments.environment(name, packages), worker)
+    except (OSError, environments.NotInstalledError) as problem:
         print(f"{name} is left out: {problem}", file=sys.stderr)
         return None

@@ -146,6 +146,11 @@ def test_a_domain_is_declared_in_order_with_items_of_one_kind(items: Any, words:
         Frequency(epsilon=1, domain=items)
 
 
+def test_a_domain_is_never_learnt_from_data() -> None:
+    with pytest.raises(TypeError, match="domain"):
+        Frequency(epsilon=1)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("other", [3, "3", 1.0, True, [1]])
 def test_other_must_be_an_item(other: Any) -> None:
     with pytest.raises(ParameterError, match="no item of the domain"):

@@ -99,6 +99,9 @@ def test_auto_keeps_to_the_size_of_a_report() -> None:
     assert short.report_bytes == len(short.client().report(5)) - 9 == 2
     assert short.error().total_variance < free.error().total_variance * 1.003
     assert Frequency(epsilon=1, domain=range(100), report_bytes=1).report_bytes == 1
+    large = Frequency(epsilon=1, domain=range(200_000))
+    assert large.report_bytes <= 8
+    assert large.weight * total_variance(made("oue", 200_000, 1)) < 1.005
     for name in EVERY:
         one = made(name, 10_000, 1)
         if report_bytes(one) <= 2:

@@ -29,6 +29,7 @@ from deniable.local.frequency.subset import subset
 from deniable.local.frequency.unary import optimised, symmetric
 
 Name = Literal["response", "subset", "projective", "hadamard", "olh", "oue", "sue"]
+_USUAL = 64
 NAMES: tuple[Name, ...] = get_args(Name)
 
 
@@ -62,15 +63,12 @@ def named(name: Name, items: int, epsilon: Fraction) -> Randomizer:
 def best(items: int, epsilon: Fraction, size: int | None) -> Randomizer:
     """Return the protocol with the least total variance; of equal ones the smallest report.
 
-    Args:    size: the most bytes that a payload may have (9 more say what it is); any if None.
+    Args:    size: the most bytes that a payload may have (9 more say what it is); 64 if None.
     Raises:  ParameterError: no protocol has so small a report.
     """
+    most = _USUAL if size is None else whole(size, "report_bytes", at_least=1, at_most=1 << 20)
     made = [one for make in makers().values() if (one := make(items, epsilon)) is not None]
-    if size is None:
-        fitting = made
-    else:
-        most = whole(size, "report_bytes", at_least=1, at_most=1 << 20)
-        fitting = [one for one in made if report_bytes(one) <= most]
+    fitting = [one for one in made if report_bytes(one) <= most]
     if not fitting:
         least = min(report_bytes(one) for one in made)
         fix = f"Give at least {least}, or leave it out."

@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from unicodedata import normalize
 
@@ -33,19 +33,23 @@ Item = str | int | bool
 Kind = Literal["text", "whole numbers", "truth"]
 
 _CLASSES: dict[Kind, type] = {"truth": bool, "text": str, "whole numbers": int}
-_MOST = 1 << 22
+_MOST = 1 << 20
 _WIDE = 1 << 63
 _FIX = "Give all items beforehand, for example ['red', 'blue'] or range(10)."
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Items 0, 1, ... in the order in which they were given. other: an item, or None."""
+    """Items 0, 1, ... in the order in which they were given. other: an item, or None.
+
+    _order: where the items are neighbouring whole numbers, the place of each, from the least on.
+    """
 
     items: tuple[Item, ...]
     other: Item | None
     kind: Kind
     _places: Mapping[Item, int] = field(repr=False, compare=False)
+    _order: NDArray[np.int64] | None = field(repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -100,35 +104,34 @@ class Domain:
     def _numbers(self, values: NDArray[Any]) -> NDArray[np.int64]:
         if self.kind != "whole numbers":
             raise _outside()
-        least, most = int(min(self.items)), int(max(self.items))
-        if most - least != len(self) - 1:
+        if self._order is None:
             distinct, back = np.unique(values, return_inverse=True)
             return self._listed(distinct.tolist())[back]
+        least, most = self.items[self._order[0]], self.items[self._order[-1]]
         if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
             raise _outside()
-        order = np.array([self._places[least + step] for step in range(len(self))], np.int64)
-        found: NDArray[np.int64] = order.take(values.astype(np.int64) - least)
+        found: NDArray[np.int64] = self._order.take(values.astype(np.int64) - least)
         return found
 
 
 def declared(items: object, other: object = None) -> Domain:
     """Return the domain of these items.
 
-    Raises:  ParameterError: there are not 2 to 4,194,304 of them, they are of different kinds or none, two
+    Raises:  ParameterError: there are not 2 to 1,048,576 of them, they are of different kinds or none, two
              are equal, or other is none of them.
     """
     given = _given(items)
-    kinds = {_kind(item) for item in given}
+    kinds = {_kind(item) for item in {type(item): item for item in given}.values()}
     if len(kinds) != 1 or None in kinds:
         raise ParameterError("domain", items, "must be all text, all whole numbers, or False and True", _FIX)
     kind = next(iter(kinds))
     assert kind is not None
-    plain = [normalize("NFC", item) if isinstance(item, str) else item for item in given]
+    plain: list[Item] = [normalize("NFC", str(item)) for item in given] if kind == "text" else given
     places = {item: place for place, item in enumerate(plain)}
     if len(places) < len(plain):
         twice = next(item for place, item in enumerate(plain) if places[item] != place)
         raise ParameterError("domain", twice, "holds an item twice", "Give each item once.")
-    found = Domain(tuple(plain), None, kind, places)
+    found = Domain(tuple(plain), None, kind, places, _order(plain) if kind == "whole numbers" else None)
     if other is None:
         return found
     place = found.place(other)
@@ -136,7 +139,14 @@ def declared(items: object, other: object = None) -> Domain:
         raise ParameterError(
             "other", other, "is no item of the domain", "Add it to the domain, or leave it out."
         )
-    return Domain(found.items, plain[place], kind, places)
+    return replace(found, other=plain[place])
+
+
+def _order(items: list[Item]) -> NDArray[np.int64] | None:
+    """Return the places of neighbouring whole numbers, from the least on; None if some are left out."""
+    numbers = np.array(items, np.int64)
+    order = np.argsort(numbers)
+    return order if int(numbers[order[-1]]) - int(numbers[order[0]]) == len(items) - 1 else None
 
 
 def _given(items: object) -> list[Item]:

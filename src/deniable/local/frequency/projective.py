@@ -178,5 +178,5 @@ def _least(items: int, q: int) -> list[int]:
     dimension = 2
     while (q**dimension - 1) // (q - 1) < items:
         dimension += 1
-    fits = q**dimension <= q * MOST_CELLS and (dimension - 2) * q**dimension <= _WORK
+    fits = q**dimension <= q * MOST_CELLS and (dimension - 2) * q**dimension <= max(_WORK, 256 * items)
     return [dimension] if fits else []

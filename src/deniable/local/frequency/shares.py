@@ -68,7 +68,8 @@ class Frequency:
 
     Args:    epsilon: of one report, at least 1e-6. domain: the items, in an order (`domain.Domain`).
              mechanism: see `choice`. other: the item that a device reports for a value outside the domain;
-             a uniformly random item when omitted. report_bytes: the most that a report may take, for "auto".
+             a uniformly random item when omitted. report_bytes: the most that a report may take, for
+             "auto": 64 when omitted.
     Guarantee: for any two items and any report, the probabilities differ at most by the exact factor
              `ratio`, which is at most e**epsilon: proved in the module of each protocol, checked in
              rationals when made.

@@ -8,9 +8,9 @@ the estimate needs:
    uniform set that holds x holds x' with probability (d - 1) / (N - 1), and a uniform set without x holds x'
    with probability d / (N - 1) [counting pairs]. So with P(the set holds x) = p,
    false = (p (d - 1) + (1 - p) d) / (N - 1), for both families (`_false`).
-2. `Listed`: all d-subsets of the k = N items themselves, at most 8,192 of them, in lexicographic order.
-   Given the coin of `odds` a set is drawn uniformly from those with the item, or those without (inside :
-   outside = d : k - d).
+2. `Listed`: all d-subsets of the k = N items themselves, at most 8,192 sets of 128 items, in lexicographic
+   order. Given the coin of `odds` a set is drawn uniformly from those with the item, or those without
+   (inside : outside = d : k - d).
 3. `Affine`: items are vectors x over a field of q elements, N = q**dimension. A report (u, b), u not 0, is
    the set of all x for which <u, x> + b is one of the first s elements of the field. u is uniform whatever
    x is; given u, b = v - <u, x> with v uniform among the first s (coin: inside) or the others (outside): so
@@ -60,6 +60,7 @@ from deniable.local.frequency.sizes import above, root
 from deniable.local.frequency.spaces import Space
 
 _LISTED = 1 << 13
+_LISTABLE = 128
 _FEW = 32
 _FIELDS = 4
 
@@ -281,7 +282,7 @@ def subset(items: int, epsilon: Fraction) -> Listed | Affine:
 
 
 def _listed(items: int, epsilon: Fraction) -> Iterator[Listed]:
-    for size in _sizes(items, epsilon):
+    for size in _sizes(items, epsilon) if items <= _LISTABLE else ():
         if comb(items, size) <= _LISTED:
             yield Listed(items, size, coin(epsilon, size, items - size))
 
