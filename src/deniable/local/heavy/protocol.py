@@ -14,11 +14,15 @@
 
 Guarantee: one report, of one group that is drawn apart from the text: `sketch` keeps epsilon.
 
-What is listed: codes whose share in the last group is above 0 at level (1 - confidence) / keep, one-sided
-(at most `keep` are asked): that something is listed that nobody in the last group said has a probability of
-at most 1 - confidence, plus that of a collision in the last hash, at most keep / (threshold 2**cells).
-`threshold(n)` says which shares n people can show; what is rarer, or shares no beginning with enough
-others, is missed without a word.
+What is listed: codes whose share in the last group is above 0 at level (1 - confidence) / 10 / keep,
+one-sided (at most `keep` are asked). So the probability that anything is listed which nobody in the last
+group said is at most a tenth of 1 - confidence, plus that of a collision in the last hash, at most keep /
+(threshold 2**cells).
+
+What is missed: texts that fewer people say than `threshold(n)` tells, without a word. A beginning is
+followed if it is among the `keep` best of up to keep * E that are asked, E the number of ways to go on:
+noise alone brings one in E above the normal quantile of 1 - 1/E, so a share must reach that many standard
+errors in every group.
 """
 
 from __future__ import annotations
@@ -223,10 +227,12 @@ class HeavyHitters:
     def threshold(self, n: int, confidence: Number = "0.95") -> float:
         """Return the share that a text must reach to be listed, about, among n people.
 
-        A text with this share is listed about half of the time, at 1.5 times it nearly always.
+        At twice this share it is nearly always listed, at 1.5 times in about four of five cases.
         """
         many = whole(n, "n", at_least=1, at_most=1 << 40)
-        return min(1.0, self._certain(confident(confidence)) * sqrt(self.error() / many))
+        followed = normal(1 - Fraction(2, len(codes.extensions(self.step))))
+        reached = max(followed, self._certain(confident(confidence)))
+        return min(1.0, reached * sqrt(self.error() / many))
 
     def inputs(self) -> list[str]:
         """Return texts whose cells differ in every group, and the empty one."""
@@ -278,7 +284,8 @@ class HeavyHitters:
         return found
 
     def _certain(self, confidence: Fraction) -> float:
-        return normal(1 - 2 * (1 - confidence) / self.keep)
+        """Return how many standard errors above 0 a share in the last group must be to be listed."""
+        return normal(1 - 2 * (1 - confidence) / (10 * self.keep))
 
     def _reports(self, given: Ints, bits: Bits) -> NDArray[np.uint32]:
         groups = chosen(len(given), self.levels + 1, bits)
