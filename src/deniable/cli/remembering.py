@@ -12,7 +12,7 @@ from deniable.errors import ParameterError
 from deniable.exact import positive
 from deniable.exact import text as exact_text
 
-_MOST_BITS = 64
+_MOST_BITS, _MOST_TEXTS = 64, 200
 
 
 def numbers(epsilon: Fraction) -> list[Line]:
@@ -29,15 +29,24 @@ def numbers(epsilon: Fraction) -> list[Line]:
 
 
 def shares(epsilon: Fraction, items: Sequence[Any]) -> list[Line]:
-    """Return dBitFlip with as many bits as it takes: variance of the share of an item that nobody has."""
-    from deniable.local.telemetry import DBitFlip
+    """Return dBitFlip with many bits, and RAPPOR's first report where its candidates are few enough.
 
+    Errors are the variance of the share of an item that nobody has; of RAPPOR the largest among the items.
+    """
+    from deniable.local.telemetry import RAPPOR, DBitFlip
+
+    lines = []
     bits = min(len(items), _MOST_BITS)
     try:
         made = DBitFlip(epsilon=epsilon, domain=items, bits=bits)
+        lines.append(Line(f"{bits} bits, remembered", float(made.error()), _bytes(made)))
+        if len(items) <= _MOST_TEXTS:
+            open_ended = RAPPOR(epsilon=epsilon, coins=(0, 1))
+            worst = open_ended.error([str(item) for item in items]).max()
+            lines.append(Line("rappor, remembered", float(worst), _bytes(open_ended)))
     except ParameterError:
-        return []
-    return [Line(f"{bits} bits, remembered", float(made.error()), _bytes(made))]
+        return lines
+    return lines
 
 
 def key_values(setup: Setup) -> Comparison:
