@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 from frequency_oracles import EVERY, made, supports
 
+from deniable.bits import SeededBits
 from deniable.brackets import exponential
+from deniable.local.frequency.fields import field
+from deniable.local.frequency.odds import coin
 from deniable.local.frequency.projective import Projective
+from deniable.local.frequency.randomizer import MOST_CELLS
+from deniable.local.frequency.spaces import Space
 from deniable.local.frequency.subset import Affine, Listed, subset
 
 SMALL = [(2, "1"), (3, "0.5"), (5, "1"), (6, "ln 3"), (7, "3"), (4, "0.01"), (5, "9")]
@@ -100,6 +105,42 @@ def test_two_points_of_a_plane_share_as_many_orthogonal_ones_as_stated(items: in
     assert {int((a & b).sum()) for a, b in combinations(orthogonal, 2)} == {both}
     p = one.true
     assert one.false == p * Fraction(both, inside) + (1 - p) * Fraction(inside - both, one.coin.outside)
+
+
+@pytest.mark.parametrize(
+    ("q", "dimension", "size"), [(5, 1, 2), (7, 1, 3), (8, 1, 3), (4, 2, 1), (4, 2, 2), (3, 2, 1), (2, 3, 1)]
+)
+def test_affine_sets_keep_epsilon_and_are_estimated_without_bias_exactly(
+    q: int, dimension: int, size: int
+) -> None:
+    points = q**dimension
+    one = Affine(points, Space(field(q), dimension), size, coin(Fraction(1), size, q - size))
+    laws = [one.law(item) for item in range(points)]
+    assert all(sum(law.values()) == 1 for law in laws)
+    assert (
+        max(max(column) / min(column) for column in ([law[y] for law in laws] for y in laws[0])) == one.ratio
+    )
+    seen = {y: supports(one, y) for y in laws[0]}
+    assert {sum(members) for members in seen.values()} == {size * points // q}
+    for item, law in enumerate(laws):
+        for other in range(points):
+            mean = sum((p for y, p in law.items() if seen[y][other]), Fraction(0))
+            assert mean == (one.true if other == item else one.false)
+
+
+def test_sets_too_many_to_count_are_counted_by_their_points() -> None:
+    """5,003 * 5,003 reports: each supports the few x with u x + b among the first elements of the field."""
+    one = subset(5000, Fraction(8))
+    assert isinstance(one, Affine)
+    assert one.cells > MOST_CELLS
+    assert 1 < one.size < 32
+    payload = one.randomize(np.arange(0, 5000, 100), SeededBits(8, insecure=True))
+    found = one.supported(one.tally(payload))
+    assert len(one.tally(payload)) == one.space.size
+    u, b = payload.astype(np.int64) // 5003, payload.astype(np.int64) % 5003
+    items = np.arange(5000)
+    expected = sum(((a * items + c) % 5003 < one.size).astype(int) for a, c in zip(u, b, strict=True))
+    assert found.tolist() == list(expected)
 
 
 def test_a_listed_set_gives_no_position_away() -> None:
