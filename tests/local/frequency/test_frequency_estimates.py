@@ -136,6 +136,7 @@ def test_errors_are_known_before_any_data() -> None:
     assert error.variance_at("0.5") == error.worst_variance
     assert error.standard_error(300) == pytest.approx(0.05)
     response = Frequency(epsilon=1, domain=range(10), mechanism="response").error()
+    assert str(response) == "variance of one report: 3.63025 if nobody has the item to 8.28606; all: 40.9583"
     assert response.worst_variance == response.variance_at(1) > response.variance_at(0)
     assert response.total_variance == response.variance_at(1) + 9 * response.variance_at(0)
     for share in (-1, "1.1", float("nan"), True):

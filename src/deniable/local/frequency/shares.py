@@ -44,6 +44,14 @@ class FrequencyError:
     present_variance: Fraction
     total_variance: Fraction
 
+    def __str__(self) -> str:
+        absent, present, total = map(
+            float, (self.absent_variance, self.present_variance, self.total_variance)
+        )
+        return (
+            f"variance of one report: {absent:.6g} if nobody has the item to {present:.6g}; all: {total:.6g}"
+        )
+
     @property
     def worst_variance(self) -> Fraction:
         """The variance of an item, at the worst share."""
