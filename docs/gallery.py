@@ -1,6 +1,6 @@
 """Audit functions of other packages, each in an environment of its own, and write docs/audit-gallery.md.
 
-    python docs/gallery.py [NAME ...] [--environments FOLDER]
+    python -m docs.gallery [NAME ...] [--environments FOLDER]
 
 Every subject names its package with the version, makes its function in one or two lines, and says what is
 claimed and by which words of the package. An environment that cannot be made is reported with the reason.
@@ -12,17 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks import environments
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CONFIDENCE = "0.999999"
 HEAD = f"""# Audit gallery
 
-Written by `python docs/gallery.py`. Each subject is audited in an environment of its own, with the package in
+Written by `python -m docs.gallery`. Each subject is audited in an environment of its own, with the package in
 the version that is named. Verdicts by sampling hold with confidence {CONFIDENCE} each; "no violation" says
 that these runs did not refute the claim, no more. The two inputs are neighbours by the claim.
 """
@@ -168,26 +169,13 @@ print(json.dumps({"word": found.word, "words": str(found), "runs": runs(found)})
 """
 
 
-def environment(package: str, folder: Path) -> Path:
-    """Return the Python of an environment with this package and `deniable`; make it if it is not there."""
-    place = folder / (package.replace("==", "-").replace(" ", "-with-") or "alone")
-    python = place / "bin" / "python"
-    if not (place / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", str(ROOT), *package.split()]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(done.stderr.strip().splitlines()[-1])
-        (place / "ready").touch()
-    return python
-
-
 def audited(subject: Subject, folder: Path) -> str:
     """Return the section of one subject."""
+    name = subject.package.replace("==", "-").replace(" ", "-with-") or "alone"
     try:
-        python = environment(subject.package, folder)
-    except (RuntimeError, OSError) as error:
-        return section(subject, f"Skipped: {error}", "")
+        python = environments.environment(name, (str(ROOT), *subject.package.split()), folder=folder)
+    except environments.NotInstalledError as problem:
+        return section(subject, f"Skipped: {problem}", "")
     facts = {
         "code": subject.code,
         "claim": subject.claim,
@@ -200,7 +188,7 @@ def audited(subject: Subject, folder: Path) -> str:
         [str(python), "-c", PROGRAM, json.dumps(facts)], capture_output=True, text=True, cwd=folder
     )
     if done.returncode:
-        return section(subject, f"Skipped: {done.stderr.strip().splitlines()[-1]}", "")
+        return section(subject, f"Skipped: {environments.last_line(done.stderr)}", "")
     found = json.loads(done.stdout.splitlines()[-1])
     return section(
         subject, found["words"], f"{found['runs']:,} runs of each input" if found["runs"] else "decided"
@@ -221,7 +209,7 @@ def section(subject: Subject, words: str, runs: str) -> str:
         "",
         f"> {words}",
         "",
-        f"{runs[:1].upper()}{runs[1:]}. `python docs/gallery.py {subject.name}`" if runs else "",
+        f"{runs[:1].upper()}{runs[1:]}. `python -m docs.gallery {subject.name}`" if runs else "",
         "",
         "```text",
         subject.code,
