@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import ParameterError
 from deniable.local import Mean
-from deniable.local.mean import MECHANISMS, limit
+from deniable.local.mean import MECHANISMS, large, limit
 from deniable.local.mean.limits import certificate, lower
 from deniable.local.mean.priors import Prior
 from deniable.local.mean.program import Certificate
@@ -146,10 +146,33 @@ def test_small_epsilon_has_a_closed_form_on_both_sides() -> None:
         assert found.upper <= (1 + float(epsilon) ** 2 / 4 + 1e-5) * found.lower
 
 
-def test_above_epsilon_eight_the_limit_is_bounded_only() -> None:
-    found = limit(10)
-    assert not found.tight
-    assert found.lower < found.upper
+def test_above_epsilon_eight_the_limit_is_bounded_and_the_best_window_is_near() -> None:
+    for epsilon in (8.5, 10, 14):
+        found = limit(epsilon)
+        assert not found.tight
+        assert 1.2 < found.times(found.upper) < 1.5
+    assert 2 < limit(21).times(limit(21).upper) < 4
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [("4", 0.55), ("6", 0.78), ("8", 0.88)])
+def test_the_bounds_for_large_epsilon_are_below_the_limit_and_not_far(epsilon: str, share: float) -> None:
+    known, e = limit(epsilon).upper, float(epsilon)
+    assert share * known < large.certificate(e).bound(e) < known
+    assert 0.3 * known < large.flat(e) < known
+
+
+def test_the_certificate_for_large_epsilon_holds_at_outputs_of_a_grid() -> None:
+    found = large.certificate(9.0)
+    assert dips(found, 9.0).min() >= -1e-12
+    assert found.weights.sum() == pytest.approx(1)
+    v = np.linspace(-1, 1, 200_001)
+
+    def least(k: float) -> float:
+        heights = ((y - v) ** 2 - k for y in np.linspace(0, 1.5, 51))
+        return min(float(np.trapezoid(np.where(h >= 0, h, exp(9.0) * h), v)) for h in heights)
+
+    assert least(large.flat(9.0)) > -1e-6
+    assert least(1.01 * large.flat(9.0)) < -1e-3
 
 
 def test_many_numbers_are_best_sampled_at_about_epsilon_two_each_or_four_under_a_prior() -> None:

@@ -7,7 +7,7 @@
 | laws, windows, laplace                  | exact laws: probabilities, what reports stand for, variance|
 | optimal, program, integers, priors      | the best table: linear program, rounding, objectives       |
 | shipped, tables/, carried               | tables that come with the package; tables as JSON          |
-| limits                                  | what no mechanism can go below                             |
+| limits, large                           | what no mechanism can go below                             |
 | intervals                               | intervals from the law                                     |
 """
 

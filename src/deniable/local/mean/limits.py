@@ -3,17 +3,18 @@
 For unbiased mechanisms that keep epsilon, of a value in [-1, 1]. `lower` is proved for all of them by the
 dual of a linear program (`program`); `upper` is what a mechanism of this package achieves.
 
-| epsilon      | worst case, lower                       | average under a prior, lower |
-|--------------|-----------------------------------------|------------------------------|
-| below 0.1    | 1 / sinh(epsilon / 2)**2 (see below)    | not known                    |
-| 0.1 to 8     | the dual                                | the dual                     |
-| above 8      | 1 / sinh(epsilon / 2)**2, far too low   | not known                    |
+| epsilon      | worst case, lower                                     | average under a prior, lower |
+|--------------|-------------------------------------------------------|------------------------------|
+| below 0.1    | 1 / sinh(epsilon / 2)**2 (see below)                  | not known                    |
+| 0.1 to 8     | the dual                                              | the dual                     |
+| 8 to 20      | a certificate (`large`), some 10 % below the limit    | not known                    |
+| above 20     | a closed form (`large`), about half of that           | not known                    |
 
-The closed form. Let P and Q be the laws of reports on 1 and -1. Their means differ by 2, so by the inequality
-of Cauchy and Schwarz 4 <= chi2(P, Q) * (variance on -1). With e**-epsilon <= p/q <= e**epsilon the divergence
-is at most that of two-point ratios, (e**epsilon - 1)**2 / e**epsilon = 4 sinh(epsilon / 2)**2. Duchi's
-mechanism has variance 1 / sinh**2 at both ends, and 1 / tanh**2 = 1 + 1 / sinh**2 in the middle: for small
-epsilon the two differ by a factor below 1 + epsilon**2 / 4.
+The closed form for small epsilon. Let P and Q be the laws of reports on 1 and -1. Their means differ by 2, so
+by the inequality of Cauchy and Schwarz 4 <= chi2(P, Q) * (variance on -1). With e**-epsilon <= p/q <=
+e**epsilon the divergence is at most that of two-point ratios, (e**epsilon - 1)**2 / e**epsilon = 4 sinh**2,
+sinh at epsilon / 2. Duchi's mechanism has variance 1 / sinh**2 at both ends and 1 / tanh**2 = 1 + 1 / sinh**2
+in the middle: for small epsilon the two differ by a factor below 1 + epsilon**2 / 4.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, sinh, tanh
+from math import sinh, tanh
 
 import numpy as np
 
 from deniable.errors import ParameterError
 from deniable.exact import Number, positive
-from deniable.local.mean import shipped
+from deniable.local.mean import large, shipped
 from deniable.local.mean.optimal import LEAST, MOST, achieved, grid_for
 from deniable.local.mean.priors import Objective, Prior, prior
 from deniable.local.mean.program import Certificate, solve
@@ -36,7 +37,7 @@ from deniable.local.mean.selecting import optimal
 
 _WIDER = 1.1
 _FAR = 2.3
-_CLOSED = Fraction(600)
+_LARGE, _CLOSED = Fraction(20), Fraction(600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +82,15 @@ def limit(epsilon: Number, objective: Objective = "worst") -> Limit:
 @lru_cache(maxsize=64)
 def lower(epsilon: Fraction, assumed: Prior | None) -> float:
     """Return the proved lower bound."""
-    closed = 1 / sinh(float(epsilon) / 2) ** 2 if epsilon < 1000 else 4 * exp(-1000)
-    if not LEAST <= epsilon <= MOST:
-        return closed
+    e = float(epsilon)
+    if epsilon < LEAST:
+        return 1 / sinh(e / 2) ** 2
+    if epsilon > MOST:
+        return max(large.flat(e), large.certificate(e).bound(e) if epsilon <= _LARGE else 0.0)
     spread = 0.0 if assumed is None else assumed.cells(grid_for(epsilon).inputs).spread
     stored = shipped.certificate(epsilon, assumed)
     proof = stored or certificate(epsilon, assumed)
-    found = proof.bound(float(epsilon)) - spread
-    return max(found, closed) if assumed is None else found
+    return proof.bound(e) - spread
 
 
 def certificate(epsilon: Fraction, assumed: Prior | None, *, finer: float = 1.5) -> Certificate:
