@@ -30,6 +30,7 @@ from deniable.noise.laplace import DiscreteLaplace
 _STEPS = 8
 _MOST = Fraction(1024)
 _OFFSET = 1 << 63
+_LOW = 20
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ class Noise:
         return (rounded + self.noise.sample(len(v), bits=bits)).view(np.uint64) + np.uint64(_OFFSET)
 
     def totals(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return two sums, of the upper 32 bits and of the lower 32 bits of the steps."""
+        """Return two sums, of the upper bits of the steps and of the lower 20: honest ones never wrap."""
         steps = (payload - np.uint64(_OFFSET)).view(np.int64)
-        return np.array([(steps >> 32).sum(), (steps & 0xFFFFFFFF).sum()], np.int64)
+        return np.array([(steps >> _LOW).sum(), (steps & ((1 << _LOW) - 1)).sum()], np.int64)
 
     def sums(self, totals: NDArray[np.int64]) -> tuple[Fraction, None]:
         """Return the sum of what the reports stand for, exactly; of their squares nothing is kept."""
-        return Fraction((int(totals[0]) << 32) + int(totals[1]), 1 << self.fine), None
+        return Fraction((int(totals[0]) << _LOW) + int(totals[1]), 1 << self.fine), None
