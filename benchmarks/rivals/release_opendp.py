@@ -5,6 +5,10 @@
 Its Polars interface: a person's rows are brought to max_groups categories and one row in each (the number of
 rows and the sum of value, both clipped), then counted and summed. The three share one zero-concentrated
 budget; half of delta is for turning it into epsilon, half for the threshold on people.
+
+Which categories of a person are kept is not like for like. keep="sample", the default, raises in this
+version. keep="first" goes by name, and the names of these data happen to follow how common a category is: a
+favour (of 100,000 rows it published 16 categories, keep="last" 4).
 """
 
 from __future__ import annotations
@@ -71,7 +75,7 @@ def main(data: str, out: str, max_groups: str) -> None:
         "rows": frame.height,
         "expresses": "units, count, sum",
         "note": f"truncate_num_groups({max_groups}) prices {max_groups} categories a person and keeps"
-        f" {int(max_groups) - 1}, the first by name (keep='sample' raises), so always the commonest here",
+        f" {int(max_groups) - 1}, the first by name: here the commonest (keep='sample' raises)",
     }
     print(json.dumps(facts))
 
