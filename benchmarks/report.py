@@ -6,6 +6,7 @@ times a second (on Linux); memory is the sum of what is resident, shared pages c
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -148,18 +149,28 @@ def _waited(
 
     def stop() -> None:
         stopped.set()
-        os.killpg(process.pid, signal.SIGKILL)
+        _end(process.pid)
 
     watcher = threading.Thread(target=tree.watch, daemon=True)
     alarm = threading.Timer(seconds if seconds is not None else threading.TIMEOUT_MAX, stop)
+    alarm.daemon = True
     watcher.start()
     alarm.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    alarm.cancel()
-    tree.over.set()
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    finally:
+        alarm.cancel()
+        tree.over.set()
+        _end(process.pid)
     watcher.join()
     process.returncode = os.waitstatus_to_exitcode(status)
     return usage, None if stopped.is_set() else process.returncode, tree
+
+
+def _end(session: int) -> None:
+    """End whatever a measured program has left running."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(session, signal.SIGKILL)
 
 
 def child(program: str, *arguments: str) -> Outcome:
