@@ -14,7 +14,7 @@ Neither looks at a report: weights that did would favour some reports and bias t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, Protocol
@@ -168,17 +168,30 @@ def combine(
     """
     if weights not in ("worst", "population"):
         raise ParameterError("weights", weights, "is unknown", "Write 'worst' or 'population'.")
+    parts = _alike(aggregates)
+    sure = confident(confidence)
+    found = [part.estimate(sure) for part in parts]
+    shares = [part.n * (part.protocol.weight if weights == "worst" else Fraction(1)) for part in parts]
+    factors = [float(share / sum(shares, Fraction(0))) for share in shares]
+    notes = tuple(dict.fromkeys(note for one in found for note in one.notes))
+    if weights == "worst" and len({part.protocol.weight for part in parts}) > 1:
+        notes = (*notes, _CHOSEN)
+    return Estimate(*_weighted(factors, found), sum(part.n for part in parts), sure, notes)
+
+
+def _alike(aggregates: Iterable[Aggregate]) -> list[Aggregate]:
+    """Return the aggregates that hold reports; refuse none, and such of different quantities."""
     parts = [part for part in aggregates if part.n]
     if not parts:
         raise ParameterError("aggregates", [], "hold no reports", "Collect at least one.")
     for other in parts[1:]:
         if other.protocol.quantity != parts[0].protocol.quantity:
             raise ReportError("These reports do not estimate the same thing.", differs="quantity")
-    sure = confident(confidence)
-    found = [part.estimate(sure) for part in parts]
-    shares = [part.n * (part.protocol.weight if weights == "worst" else Fraction(1)) for part in parts]
-    whole = sum(shares, Fraction(0))
-    factors = [float(share / whole) for share in shares]
+    return parts
+
+
+def _weighted(factors: Sequence[float], found: Sequence[Estimate]) -> tuple[Value, Value, Value, Value]:
+    """Return value, standard error, low and high of a weighted sum of independent estimates."""
     value = _summed(factor * one.value for factor, one in zip(factors, found, strict=True))
     error, above, below = (
         np.sqrt(_summed((factor * side) ** 2 for factor, side in zip(factors, sides, strict=True)))
@@ -188,12 +201,9 @@ def combine(
             [one.value - one.low for one in found],
         )
     )
-    notes = tuple(dict.fromkeys(note for one in found for note in one.notes))
-    if weights == "worst" and len({part.parameters.epsilon for part in parts}) > 1:
-        notes = (*notes, _CHOSEN)
     numbers = [np.asarray(one, float) for one in (value, error, value - below, value + above)]
-    plain = [float(one) if one.ndim == 0 else one for one in numbers]
-    return Estimate(plain[0], plain[1], plain[2], plain[3], sum(part.n for part in parts), sure, notes)
+    first, second, third, fourth = (float(one) if one.ndim == 0 else one for one in numbers)
+    return first, second, third, fourth
 
 
 def _summed(parts: Iterable[Any]) -> Any:

@@ -172,7 +172,9 @@ def test_mechanisms_of_one_quantity_combine_and_others_do_not() -> None:
     two = Mean(epsilon=1, bounds=(0, 1), mechanism="laplace")
     three = Mean(epsilon=1, bounds=(0, 2))
     parts = [mean.aggregate(mean.randomize(np.full(1000, 0.5))) for mean in (one, two, three)]
-    assert combine(parts[:2]).n == 2000
+    both = combine(parts[:2])
+    assert both.n == 2000
+    assert any("independently" in note for note in both.notes)
     with pytest.raises(ReportError, match="same thing"):
         combine(parts)
 

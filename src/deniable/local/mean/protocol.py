@@ -6,11 +6,11 @@
     mean.estimate(mean.randomize(values))          # Estimate(value, standard_error, low, high, n, ...)
 
 Why epsilon is kept.
-1. A value becomes a number in [-1, 1] (`placed`, or `answer` on a device: any object at all becomes one).
+1. A value becomes a number in [-1, 1] (`_placed`, or `answer` on a device: any object at all becomes one).
 2. That becomes a row of an integer table, or a mixture of two neighbouring rows (`Law.rows`).
 3. The row's output is drawn with exactly the table's probabilities (`Table.sample`, `Window.sample`).
 4. Every table was checked when it was built or loaded: no two entries of a column have a quotient above
-   e**epsilon (`Table.check`, `Window.check`, called by `selecting.law_of`). Mixtures keep that.
+   e**epsilon (`Table.check`, `Window.check`; `selecting.law_of`, `carried.restored`). Mixtures keep that.
 So the odds of each report differ by at most e**epsilon between any two values that somebody may have; for
 "laplace" the proof is in `laplace`.
 """
