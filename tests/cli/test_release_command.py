@@ -426,3 +426,13 @@ def test_all_that_is_not_found_is_one_row_more(survey: Path) -> None:
     assert found[-1]["one"] is None
     assert found[-1]["units"] == 600 - len(found[1:-1])
     refused(run("plan", survey, "--unit", "person", "--units", "--other", *SURE), "--other", "--group-by")
+
+
+def test_bounds_can_be_chosen_by_the_release(survey: Path) -> None:
+    asked = ("--group-by", "colour", "--max-groups", "auto", "--sum", "spend:auto", "--max-rows", "auto")
+    result = run("release", survey, "--unit", "person", *asked, *SURE, "--json")
+    assert len(rows(result)) == 3
+    chosen = {choice["argument"]: choice["chosen"] for choice in json.loads(result.stdout)["plan"]["choices"]}
+    assert chosen == {"max_groups": ["1"], "max_rows": ["2"], "bounds": ["0", "16"]}
+    words = ("--unit", "person", "--units", "--group-by", "colour", "--max-groups", "some", *SURE)
+    refused(run("plan", survey, *words), "--max-groups", "whole number")

@@ -12,10 +12,12 @@ from spark_session import QUIET, started  # noqa: F401
 
 import deniable as dn
 from deniable.bits import SeededBits
+from deniable.query.automatic import Choice, edges, ends_of, event
 from deniable.query.by_value import ROWS
 from deniable.query.collect import answered, asked
 from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Total, Units
 from deniable.query.rest import everything_else
+from deniable.query.tallies import tallies
 
 pytestmark = QUIET
 ONE = 1 << 20
@@ -72,6 +74,29 @@ def test_everything_that_is_not_shown(spark: Any, path: str) -> None:
             shown = pa.table({"g0": ["red", None, "blå"], "g1": pa.array([2023, 2024, None], pa.int64())})
             found[name] = numbers(everything_else(opened, question, shown, ROWS), 0)
     assert found["spark"] == found["duckdb"]
+
+
+def test_histograms_that_bounds_are_chosen_from(spark: Any, path: str) -> None:
+    choices = [
+        Choice("max_groups", None, ends_of("max_groups", 20), event(Fraction(1), 3)),
+        Choice("max_rows", None, ends_of("max_rows", 20), event(Fraction(1), 3)),
+        Choice("bounds", "real", edges(), event(Fraction(1), 3)),
+    ]
+    found = {}
+    for name, source in sources(spark, path).items():
+        with engine(name, spark) as opened:
+            sealed = tallies(
+                opened,
+                source.rows(opened, ["person", "hue", "year", "real"]),
+                choices,
+                unit="person",
+                groups=["hue", "year"],
+                keys=None,
+                bits=SeededBits(1, insecure=True),
+            )
+            found[name] = [numbers(one, 1) for one in sealed]
+    assert found["spark"] == found["duckdb"]
+    assert all(found["spark"])
 
 
 @pytest.mark.parametrize("key", ["hue", "whole", "yes", "day", "moment"])

@@ -16,9 +16,11 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from deniable.query import bounding, rest
+from deniable.query import automatic, bounding, rest
+from deniable.query.automatic import Choice
 from deniable.query.bounding import Bounding
 from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Squares, Total, Tree, Units
+from deniable.query.tallies import tally
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KINDS = {
@@ -118,6 +120,14 @@ def shapes() -> dict[str, list[exp.Expression]]:
             bounding.pairs(rest.as_one_group(unshown)),
             bounding.answer(rest.as_one_group(unshown)),
         ],
+        "chosen": [
+            bounding.rows(
+                replace(found, measures=(Units(), Units(), Bins("spend", None, choice("bounds").ends)))
+            ),
+            *(tally(choice("max_groups"), 0, found.keys, per_row=False),),
+            *(tally(choice("max_rows"), 1, found.keys, per_row=False),),
+            *(tally(choice("bounds"), 2, found.keys, per_row=alone) for alone in (False, True)),
+        ],
         "bins_per_row": [bounding.rows(binned), bounding.in_full(binned, bounding.per_row(binned))],
         "numbers": [bounding.pairs(question("weight", [], NUMBERS))],
         "real_keys": [
@@ -125,6 +135,13 @@ def shapes() -> dict[str, list[exp.Expression]]:
             bounding.declared(["weight"], KINDS, "listed"),
         ],
     }
+
+
+def choice(argument: Literal["max_groups", "max_rows", "bounds"]) -> Choice:
+    """A choice of few classes."""
+    ends = (Fraction(-1), Fraction(0), Fraction(2)) if argument == "bounds" else (Fraction(1), Fraction(4))
+    column = "spend" if argument == "bounds" else None
+    return Choice(argument, column, ends, automatic.event(Fraction(1), 3))
 
 
 @pytest.mark.parametrize("shape", shapes())

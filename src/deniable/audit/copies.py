@@ -11,7 +11,8 @@ query that groups by that column first is, on this table, as many independent re
 4. The plan (noise, threshold) is that of the original query: only where it looks is replaced.
 
 What is not repeated in each copy is the histogram of contributions: of it there is one for all copies. The
-row of everything that was not found is one for all too: a query that asks for it has one copy, as it is.
+row of everything that was not found is one for all too: a query that asks for it has one copy, as it is. So
+are bounds that are chosen privately: such a query has one copy too.
 """
 
 from __future__ import annotations

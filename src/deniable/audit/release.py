@@ -152,7 +152,7 @@ def _tried(
         "confidence": confidence,
         "progress": False,
     }
-    together = 1 if plan.price.rest else together
+    together = 1 if plan.price.rest or plan.choices else together
     size = max(1, min(together, trials, _MOST_ROWS // max(1, len(case.crowd) + len(case.unit))))
     if size > 1:
         with suppress(*_FAILURES):

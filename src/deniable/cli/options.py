@@ -30,7 +30,7 @@ class Options:
     where: Many = None
     derive: Many = None
     group_by: Many = None
-    max_groups: Number = None
+    max_groups: Text = None
     over: Text = None
     selection: Text = None
     share: Text = None
@@ -49,7 +49,7 @@ class Options:
     maximum: Many = None
     histogram: Many = None
     distinct: Many = None
-    max_rows: Number = None
+    max_rows: Text = None
     max_values: Number = None
     epsilon: Text = None
     delta: Annotated[str, typer.Option()] = "0"

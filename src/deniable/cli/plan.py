@@ -28,9 +28,9 @@ def plan(
     Who      --unit COLUMN | --per-row; --population N
     Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
              --delimiter CHARACTER; --join FILE --on COLUMN
-    Groups   --group-by COLUMN; --max-groups N; --over weight|drop; --max-keys N;
+    Groups   --group-by COLUMN; --max-groups N|auto; --over weight|drop;
              --keys FILE; --selection auto|threshold|sips|truncated-geometric;
-             --share P; --other
+             --max-keys N; --share P; --other
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;
              --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;

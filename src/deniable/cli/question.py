@@ -129,7 +129,7 @@ def _groups(options: Options, survey: Survey) -> Groups | None:
     given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     return survey.group_by(
         *options.group_by,
-        max_groups=options.max_groups,
+        max_groups=_most("--max-groups", options.max_groups),
         over=over,
         keys=None if options.keys is None else read_keys(options.keys, columns),
         other=options.other,
@@ -159,7 +159,7 @@ def _outputs(options: Options, schema: Schema) -> dict[str, Aggregate]:
 def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggregate]]:
     from deniable.query import aggregates
 
-    rows = options.max_rows
+    rows = _most("--max-rows", options.max_rows)
     if options.units:
         yield "--units", "units", aggregates.units()
     for words in options.count or ():
@@ -190,8 +190,20 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
         yield "--histogram", name or f"{column}_histogram", binned
 
 
-def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str]]:
-    """Split [NAME=]COLUMN:LOW:HIGH from the right: a column's name may hold colons."""
+def _most(option: str, words: str | None) -> Any:
+    """Return a whole number, or "auto"."""
+    if words is None or words == "auto":
+        return words
+    if not words.strip().lstrip("+-").isdecimal():
+        raise ParameterError(option, words, "must be a whole number", f"Write {option} 3, or {option} auto.")
+    return int(words)
+
+
+def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str] | str]:
+    """Split [NAME=]COLUMN:LOW:HIGH from the right, or COLUMN:auto: a column's name may hold colons."""
+    automatic, sign, auto = words.rpartition(":")
+    if automatic and sign and auto == "auto":
+        return *_named(automatic, schema), auto
     parts = words.rsplit(":", 2)
     if len(parts) < 3 or not parts[0]:
         fix = f"Write {option} [NAME=]COLUMN:LOW:HIGH, for example {option} spend:0:100."
@@ -200,10 +212,10 @@ def _bounded(option: str, words: str, schema: Schema) -> tuple[str | None, str, 
     return name, column, (parts[1], parts[2])
 
 
-def _shared(words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str], list[str]]:
+def _shared(words: str, schema: Schema) -> tuple[str | None, str, tuple[str, str] | str, list[str]]:
     """Split [NAME=]COLUMN:LOW:HIGH:Q,Q from the right."""
     bounded, _, shares = words.rpartition(":")
-    if bounded.count(":") < 2:
+    if bounded.count(":") < 2 and not bounded.endswith(":auto"):
         fix = "Write --quantile [NAME=]COLUMN:LOW:HIGH:Q,Q, for example --quantile spend:0:100:0.25,0.5."
         raise ParameterError("--quantile", words, "needs a column, two bounds and shares", fix)
     return *_bounded("--quantile", bounded, schema), shares.split(",")

@@ -36,8 +36,8 @@ def release(
     Who      --unit COLUMN: whose a row is | --per-row; --population N, if known
     Rows     --where 'age >= 18'; --derive 'hue=lower(colour)'; --types
              age=integer; --delimiter ';'; --join PUBLICFILE --on COLUMN[=OTHER]
-    Groups   --group-by COLUMN (again for more); --max-groups N, in which a unit
-             counts in full (1); --over weight|drop; --max-keys N; --keys FILE;
+    Groups   --group-by COLUMN (again for more); --max-groups N|auto, in which a
+             unit counts in full (1); --over weight|drop; --max-keys N; --keys FILE;
              --selection RULE; --share P; --other: one row for all not found
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;

@@ -101,6 +101,7 @@ class Facts:
     assumed:    whole sentences about what was taken to be public.
     secure:     False if the noise came from a seed: then nothing is protected.
     other:      the last row, whose keys are missing, holds everything that was not found.
+    chosen:     bounds that were chosen privately, a sentence each; () if all were stated.
     composed:   the theorem that prices the noise of all columns together; None for one column alone.
     """
 
@@ -130,6 +131,7 @@ class Facts:
     rounds: tuple[Fraction, ...] = ()
     certain: int | None = None
     other: bool = False
+    chosen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def paragraphs(facts: Facts) -> list[tuple[str, list[str]]]:
         ("The remaining risk", _risk(facts)),
         ("What was asked", _asked(facts)),
         (f"What one {one} can contribute", _contribution(facts)),
+        ("How bounds were chosen", list(facts.chosen)),
         ("How much was counted", _coverage(facts)),
         ("What is left out", left_out(facts)),
         ("How to read the numbers", _numbers(facts)),
@@ -354,11 +355,22 @@ def _ledger(facts: Facts) -> list[str]:
 def _checks(facts: Facts) -> list[str]:
     when = f" on {facts.when}" if facts.when else ""
     return [
-        "The guarantee, the noise and the rule follow from the plan, which reads no data: planning the same "
-        "query again gives the same numbers. dn.account(release.events) prices again what was done.",
+        _planned(facts) + " dn.account(release.events) prices again what was done.",
         *_composed(facts),
         f"Made by deniable {facts.version}{when}.",
     ]
+
+
+def _planned(facts: Facts) -> str:
+    if facts.chosen:
+        return (
+            "The guarantee follows from the plan, which reads no data. The noise and the rule follow from "
+            "it and from what was chosen: for every choice the rest costs what was left for it."
+        )
+    return (
+        "The guarantee, the noise and the rule follow from the plan, which reads no data: planning the same "
+        "query again gives the same numbers."
+    )
 
 
 def _composed(facts: Facts) -> list[str]:

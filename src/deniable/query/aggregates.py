@@ -13,8 +13,8 @@
     dn.distinct("shop", max_values=5)                      how many different values, five of each unit
 
 Bounds are required because they decide how much noise is needed; they must come from knowledge of the
-subject, never from the data. `max_rows` (of distinct: `max_values`) is required with a unit column and absent
-when a row is the unit.
+subject, or be chosen privately: bounds="auto", max_rows="auto" (`automatic`). `max_rows` (of distinct:
+`max_values`) is required with a unit column and absent when a row is the unit.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Literal, assert_never
 
 from deniable.errors import ParameterError
 from deniable.exact import exact, text, whole
+from deniable.query.automatic import AUTO, FALLBACK, FALLBACK_BOUNDS
 from deniable.query.grids import check_room, squares, total, tree
 from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Total, Units
 
@@ -58,6 +59,8 @@ class Aggregate:
     bounds: the two exact numbers that each value is clamped to; None for units and counts.
     at: the shares of quantiles, or the edges of a histogram. several: given as a list, not as one number.
     place: which bin of a histogram. max_values: of one unit in a group; only of distinct.
+    auto: which of "bounds" and "max_rows" are chosen privately (`automatic`); till then they hold the public
+    numbers that serve where nothing is found.
     """
 
     kind: Kind
@@ -68,6 +71,7 @@ class Aggregate:
     several: bool = False
     place: int = 0
     max_values: int | None = None
+    auto: tuple[str, ...] = ()
 
     def columns(self, name: str) -> Iterator[tuple[str, Aggregate]]:
         """Yield the published columns: one, or one for each quantile of a list or for each bin."""
@@ -172,43 +176,46 @@ def units() -> Aggregate:
     return Aggregate("units")
 
 
-def count(column: str | None = None, *, max_rows: int | None = None) -> Aggregate:
+def count(column: str | None = None, *, max_rows: int | str | None = None) -> Aggregate:
     """Count rows that have a value in `column` (all rows if None), at most `max_rows` of each unit."""
-    return Aggregate("count", None if column is None else _column(column), None, _rows(max_rows))
+    auto = _auto(None, max_rows)
+    return Aggregate("count", None if column is None else _column(column), None, _rows(max_rows), auto=auto)
 
 
-def sum(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:  # noqa: A001
+def sum(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:  # noqa: A001
     """Sum `column`, each value clamped to `bounds`, at most `max_rows` rows of each unit.
 
     A unit with n > max_rows rows counts its sum times max_rows / n: no row is chosen over another.
     """
-    return Aggregate("sum", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("sum", column, bounds, max_rows)
 
 
-def mean(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def mean(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:
     """Average `column` over rows, each value clamped to `bounds`, at most `max_rows` rows of each unit.
 
     It is a noisy sum, centred on the middle of the bounds, over a noisy count.
     """
-    return Aggregate("mean", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("mean", column, bounds, max_rows)
 
 
-def variance(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def variance(
+    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+) -> Aggregate:
     """Return how far values are from their mean: the average squared distance, over rows (divided by n).
 
     It is a noisy sum of centred squares, a noisy centred sum and a noisy count; a mean of the same column
     uses the same noisy sum and count. What one unit changes is proved in `measures` for each of the three.
     """
-    return Aggregate("variance", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("variance", column, bounds, max_rows)
 
 
-def std(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def std(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:
     """Return the standard deviation: the root of `variance`, from the same noisy numbers."""
-    return Aggregate("std", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("std", column, bounds, max_rows)
 
 
 def quantile(
-    column: str, shares: object, *, bounds: Bounds | None = None, max_rows: int | None = None
+    column: str, shares: object, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
 ) -> Aggregate:
     """Return the value that this share of rows is not above: 0.5 for the median, [0.25, 0.75] for two.
 
@@ -222,28 +229,37 @@ def quantile(
     found = [exact(share, "shares") for share in given]
     if not found or not all(0 < share < 1 for share in found) or len(set(found)) < len(found):
         raise ParameterError("shares", shares, "must be different numbers between 0 and 1", fix)
-    return Aggregate("quantile", _column(column), _bounds(bounds), _rows(max_rows), tuple(found), several)
+    auto = _auto(bounds, max_rows)
+    return Aggregate(
+        "quantile", _column(column), _bounds(bounds), _rows(max_rows), tuple(found), several, auto=auto
+    )
 
 
-def median(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def median(
+    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+) -> Aggregate:
     """Return the value that half of the rows are not above: `quantile(column, 0.5, ...)`."""
     return quantile(column, Fraction(1, 2), bounds=bounds, max_rows=max_rows)
 
 
-def minimum(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def minimum(
+    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+) -> Aggregate:
     """Return a low value that is no noise: the plan says how many rows are about as low or lower.
 
     The very least value is one person's; this is the least that the noise of the tree lets stand out.
     """
-    return Aggregate("minimum", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("minimum", column, bounds, max_rows)
 
 
-def maximum(column: str, *, bounds: Bounds | None = None, max_rows: int | None = None) -> Aggregate:
+def maximum(
+    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+) -> Aggregate:
     """Return a high value that is no noise: the plan says how many rows are about as high or higher."""
-    return Aggregate("maximum", _column(column), _bounds(bounds), _rows(max_rows))
+    return _of_values("maximum", column, bounds, max_rows)
 
 
-def histogram(column: str, *, edges: object = None, max_rows: int | None = None) -> Aggregate:
+def histogram(column: str, *, edges: object = None, max_rows: int | str | None = None) -> Aggregate:
     """Count rows by value, in bins between rising edges: one column for each bin.
 
     A bin holds its lower edge, the last one its upper edge too; values outside count nowhere. All bins
@@ -255,7 +271,9 @@ def histogram(column: str, *, edges: object = None, max_rows: int | None = None)
     found = tuple(exact(edge, "edges") for edge in edges)
     if not all(float(low) < float(high) for low, high in pairwise(found)) or max(map(abs, found)) > _LARGEST:
         raise ParameterError("edges", edges, "must rise, and be told apart as 64-bit floats", fix)
-    return Aggregate("histogram", _column(column), None, _rows(max_rows), found, True)
+    return Aggregate(
+        "histogram", _column(column), None, _rows(max_rows), found, True, auto=_auto(None, max_rows)
+    )
 
 
 def distinct(column: str, *, max_values: int | None = None) -> Aggregate:
@@ -267,6 +285,17 @@ def distinct(column: str, *, max_values: int | None = None) -> Aggregate:
     return Aggregate("distinct", _column(column), max_values=_rows(max_values, "max_values"))
 
 
+def _of_values(kind: Kind, column: object, bounds: object, max_rows: object) -> Aggregate:
+    auto = _auto(bounds, max_rows)
+    return Aggregate(kind, _column(column), _bounds(bounds), _rows(max_rows), auto=auto)
+
+
+def _auto(bounds: object, max_rows: object) -> tuple[str, ...]:
+    """Return what is to be chosen privately."""
+    given = {"bounds": bounds, "max_rows": max_rows}
+    return tuple(name for name, value in given.items() if isinstance(value, str) and value == AUTO)
+
+
 def _column(column: object) -> str:
     if not isinstance(column, str) or not column:
         raise ParameterError("column", column, "must be the name of a column", "Give for example 'spend'.")
@@ -274,6 +303,8 @@ def _column(column: object) -> str:
 
 
 def _rows(most: object, argument: str = "max_rows") -> int | None:
+    if argument == "max_rows" and isinstance(most, str) and most == AUTO:
+        return FALLBACK[argument]
     return None if most is None else whole(most, argument, at_least=1, at_most=MOST_ROWS)
 
 
@@ -281,6 +312,8 @@ def _bounds(bounds: object) -> tuple[Fraction, Fraction]:
     fix = "Give the least and the largest value that should count, for example bounds=(0, 100)."
     if bounds is None:
         raise ParameterError("bounds", bounds, "are missing", fix)
+    if isinstance(bounds, str) and bounds == AUTO:
+        return FALLBACK_BOUNDS
     if isinstance(bounds, str) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise ParameterError("bounds", bounds, "must be two numbers", fix)
     low, high = exact(bounds[0], "bounds[0]"), exact(bounds[1], "bounds[1]")

@@ -67,7 +67,7 @@ def answered(
 ) -> Sealed:
     """Read the rows, once, and return the integers of a question that was `asked`."""
     if keys is not None:
-        _declare(engine, keys, question)
+        declare(engine, keys, question)
     read(engine, question)
     if question.unit is None:
         return _answered(engine, question, bounding.per_row(question), None)
@@ -133,7 +133,7 @@ def weighed(engine: Engine, weights: Sequence[int]) -> exp.Create:
     return temporary(bounding.WEIGHTS, exp.select("m", "w").from_(engine.view(table)))
 
 
-def _declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
+def declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
     """Make the table of declared keys, with their places.
 
     Raises:  ParameterError: two of them are equal to the engine, so that a row would count in both. What a

@@ -21,8 +21,9 @@ from deniable.errors import ParameterError
 from deniable.exact import Number, exact, positive, probability, text
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish.statement import nouns
-from deniable.query import wording
+from deniable.query import automatic, wording
 from deniable.query.aggregates import Aggregate
+from deniable.query.automatic import Choice
 from deniable.query.choosing import Way, others, priced, ways
 from deniable.query.coverage import classes
 from deniable.query.measures import Contributions, Measure, Spread, Total, Tree, Units
@@ -69,6 +70,7 @@ class Plan:
 
     epsilon, delta: what was asked for. confidence: of the intervals. price: noise, events, threshold.
     classes: the largest number of groups in each class of the coverage histogram; None without one.
+    choices: bounds that are chosen privately; epsilon is then what is left for the rest.
     """
 
     query: Query
@@ -78,16 +80,24 @@ class Plan:
     price: Price
     outputs: tuple[Output, ...]
     classes: tuple[int, ...] | None
+    choices: tuple[Choice, ...] = ()
 
     @property
     def guarantee(self) -> PureDP | ApproxDP:
         """What the release will promise: epsilon, and delta where any is needed."""
-        return self.price.guarantee
+        if not self.choices:
+            return self.price.guarantee
+        return point(self.epsilon + sum(choice.epsilon for choice in self.choices), self.delta)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What will be done with private data, exactly: `dn.account(plan.events)` prices it again."""
-        return self.price.events
+        """What will be done with private data, exactly: `dn.account(plan.events)` prices it again.
+
+        Where bounds are chosen first, all that comes then is one event: what is done depends on the choice.
+        """
+        if not self.choices:
+            return self.price.events
+        return (*(choice.event for choice in self.choices), self.price.guarantee)
 
     @property
     def total(self) -> Account:
@@ -128,7 +138,7 @@ class Plan:
     def alternatives(self) -> tuple[Plan, ...]:
         """The same query for the same price, its groups found in the other ways; those that can be priced."""
         groups, found = self.query.groups, []
-        if groups is None or self.selection is None:
+        if groups is None or self.selection is None or self.choices:
             return ()
         for other in others(groups, self.selection):
             with suppress(ParameterError):
@@ -155,6 +165,21 @@ class Plan:
                 each = tuple(dict.fromkeys(rank for rank in ranks if rank is not None))
                 found[place] = Reading(noisy, each, self.confidence)
         return found
+
+    def settled(self, choices: Sequence[Choice]) -> Plan:
+        """Return the plan for what was chosen, for the same price; never an error (step 3 in `automatic`)."""
+        try:
+            plan = _made(
+                automatic.answered(self.query, choices),
+                self.epsilon,
+                self.delta,
+                self.confidence,
+                self.noise,
+                coverage=self.classes is not None,
+            )
+        except ParameterError:
+            return replace(self, choices=tuple(choice.missed() for choice in choices))
+        return _with_choices(plan, choices)
 
     @property
     def of_rest(self) -> Plan:
@@ -209,12 +234,38 @@ def make(
     spend = _epsilon(epsilon)
     risk = _delta(query, delta, noise, allow_large_delta=allow_large_delta)
     sure = _confidence(confidence)
+    choices = automatic.choices(query, spend)
+    left = spend - sum(choice.epsilon for choice in choices)
+    plan = _made(query, left, risk, sure, _noise(noise), coverage=coverage)
+    return _with_choices(plan, choices) if choices else plan
+
+
+def point(epsilon: Fraction, delta: Fraction) -> PureDP | ApproxDP:
+    """Return the promise of this much."""
+    return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
+
+
+def _with_choices(plan: Plan, choices: Sequence[Choice]) -> Plan:
+    """Return the plan as what comes after choices: whatever they are, it promises the same."""
+    price = replace(plan.price, guarantee=point(plan.epsilon, plan.delta))
+    return replace(plan, price=price, choices=tuple(choices))
+
+
+def _made(
+    query: Query,
+    epsilon: Fraction,
+    delta: Fraction,
+    confidence: Fraction,
+    noise: Noise | Literal["auto"],
+    *,
+    coverage: bool,
+) -> Plan:
     refused = []
-    for preferred in ways(query, _noise(noise), delta=risk):
+    for preferred in ways(query, noise, delta=delta):
         plans = []
         for way in preferred:
             try:
-                plans.append(_priced(query, way, spend, risk, sure, coverage=coverage))
+                plans.append(_priced(query, way, epsilon, delta, confidence, coverage=coverage))
             except ParameterError as error:
                 refused.append(error)
         if plans:

@@ -39,6 +39,8 @@ class Groups:
     keys: the declared groups, one row each, in order; None if groups are found in the data.
     selection: how they are found. share: the part of the budget for that; None: as the way has it.
     other: everything that is not found is published too, as one row without a key.
+    auto: max_groups is chosen privately (`automatic`); till then it is the public number that serves if
+    nothing is found.
     """
 
     survey: Survey
@@ -51,6 +53,7 @@ class Groups:
     selection: Selection = "auto"
     share: Fraction | None = None
     other: bool = False
+    auto: bool = False
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
         """Ask these things of each group: `aggregate(people=dn.units(), spend=dn.sum(...))`."""

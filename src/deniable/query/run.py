@@ -13,6 +13,7 @@ What holds here, and where.
    not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
+   Bounds that are chosen privately are chosen first (`_chosen`); the source is read once more for that.
 5. Everything else (`_rest`), if it was asked for, is measured last, once the groups that are shown are known,
    and published as the last row, whose keys are missing: always, and with noise of its own (`rest`).
 6. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from deniable.engines.engine import Engine
+    from deniable.query.automatic import Choice
     from deniable.query.bounding import Bounding
     from deniable.query.plan import Plan
 
@@ -84,7 +86,7 @@ def carried_out(
     source = SystemBits() if bits is None else bits
     engine = opened(plan.query.survey.source, memory_limit=memory_limit, threads=threads)
     with engine as opened_engine, paid(plan, purpose) as ledger:
-        table, histogram = unseen(partial(_read, plan, opened_engine, source))
+        plan, table, histogram = unseen(partial(_read, plan, opened_engine, source))
         plan.query.survey.source.check_unchanged()
     return Release(
         plan=plan,
@@ -97,8 +99,10 @@ def carried_out(
     )
 
 
-def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[pa.Table, tuple[int, ...] | None]:
-    """Return the published table and the noisy histogram of groups."""
+def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[Plan, pa.Table, tuple[int, ...] | None]:
+    """Return the plan with what was chosen, the published table and the noisy histogram of groups."""
+    if plan.choices:
+        plan = plan.settled(_chosen(plan, engine, bits))
     rounds = plan.price.found
     counted = _searched if isinstance(rounds, Rounds) else _collected
     sealed, question, table = counted(plan, engine, bits)
@@ -106,7 +110,32 @@ def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[pa.Table, tuple[int, 
     published = _published(plan, noisy)
     if plan.price.rest:
         published = _with_rest(plan, published, _rest(plan, engine, question, noisy.keys, table, bits))
-    return published, _histogram(plan, sealed, bits)
+    return plan, published, _histogram(plan, sealed, bits)
+
+
+def _chosen(plan: Plan, engine: Engine, bits: Bits) -> list[Choice]:
+    """Return what is chosen, each from its noisy histogram: every class has noise of its own."""
+    from deniable.query.tallies import tallies
+
+    survey, groups = plan.query.survey, plan.query.groups
+    found = []
+    sealed = tallies(
+        engine,
+        survey.rows(engine, _needed(plan)),
+        plan.choices,
+        unit=survey.unit,
+        groups=_names(plan),
+        keys=None if groups is None else groups.keys,
+        bits=bits,
+    )
+    for choice, exact in zip(plan.choices, sealed, strict=True):
+        counts = np.zeros(choice.size, np.int64)
+        for batch in exact.batches():
+            counts[batch.column(0).to_numpy()] = batch.column(1).to_numpy()
+        noise = sampler(choice.event)
+        noisy = counts + noise.sample(len(counts), bits=bits)
+        found.append(choice.settled(noisy, noise.quantile(choice.width_confidence)))
+    return found
 
 
 _Counted = tuple[Sealed, "Bounding", str]

@@ -21,6 +21,7 @@ from deniable.guarantees import Neighbours
 from deniable.ledger import Ledger
 from deniable.query import keys as declared_keys
 from deniable.query.aggregates import Aggregate
+from deniable.query.automatic import AUTO, FALLBACK
 from deniable.query.choosing import Selection, checked
 from deniable.query.expressions import Expression, parse_condition, parse_value
 from deniable.query.hints import hint
@@ -143,7 +144,7 @@ class Survey:
     def group_by(
         self,
         *columns: str,
-        max_groups: int | None = None,
+        max_groups: int | Literal["auto"] | None = None,
         over: Literal["weight", "drop"] | None = None,
         keys: object = None,
         selection: Selection = "auto",
@@ -153,7 +154,8 @@ class Survey:
     ) -> Groups:
         """Ask for one line for each value (or combination of values) of the columns.
 
-        Args:    max_groups: groups in which one unit counts in full; 1 when omitted.
+        Args:    max_groups: groups in which one unit counts in full; 1 when omitted. "auto": chosen
+                 privately, so that about 95 % of units are in no more; over and selection are fixed then.
                  over: what happens to a unit in more: it counts less in each ("weight"), or not at all in
                  some, by chance ("drop"). "drop" for max_groups=1 and "weight" above, when omitted.
                  keys: the groups to publish, all of them; found in the data when omitted.
@@ -167,7 +169,13 @@ class Survey:
         Raises:  ParameterError: an argument is wrong, or contradicts another.
         """
         found = self._keys(columns)
-        most, looked = self._limits(max_groups, max_keys)
+        auto, stated = max_groups == AUTO, None if isinstance(max_groups, str) else max_groups
+        if auto:
+            selection, over = self._fixed(selection, over, keyed=keys is not None)
+            stated = min(FALLBACK["max_groups"], whole(max_keys, "max_keys", at_least=1, at_most=MOST_GROUPS))
+        elif isinstance(max_groups, str):
+            raise ParameterError("max_groups", max_groups, "must be a whole number", "Or write 'auto'.")
+        most, looked = self._limits(stated, max_keys)
         part = checked(selection, over, share, keyed=keys is not None, per_row=self.unit is None)
         dropped = most == 1 or selection == "truncated-geometric"
         return Groups(
@@ -181,6 +189,7 @@ class Survey:
             selection=selection,
             share=part,
             other=_other(other, keyed=keys is not None),
+            auto=auto,
         )
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
@@ -214,6 +223,19 @@ class Survey:
         return exp.select(*(exp.column(name, quoted=True) for name in columns)).from_(
             tree.subquery("prepared")
         )
+
+    def _fixed(
+        self, selection: Selection, over: str | None, *, keyed: bool
+    ) -> tuple[Selection, Literal["weight"]]:
+        """Return how groups are found and units cut down where max_groups is chosen: fixed beforehand."""
+        if self.unit is None:
+            raise ParameterError("max_groups", AUTO, "means nothing with unit=dn.ROW", "Leave it out.")
+        if over == "drop" or selection not in ("auto", "sips"):
+            fix = "Leave over and selection out, or state max_groups."
+            raise ParameterError(
+                "max_groups", AUTO, "goes with over='weight' and selection='sips' alone", fix
+            )
+        return "auto" if keyed else "sips", "weight"
 
     def _limits(self, max_groups: int | None, max_keys: int) -> tuple[int, int]:
         """Return in how many groups a unit counts in full, and how many of its groups are looked at."""

@@ -12,6 +12,7 @@ from deniable.guarantees import Neighbours
 from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
+from deniable.query import automatic
 from deniable.query.measures import Bins, Spread, Summed, Total, Tree
 from deniable.query.parts import REST_SHARE
 from deniable.query.pricing import Noisy, Price, sampler
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 VERSION = 4
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
 2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
-3 knew no distinct values, and no row for everything else."""
+3 knew no distinct values, no row for everything else and no bounds that were chosen."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -55,7 +56,40 @@ def facts(plan: Plan) -> Facts:
         rounds=tuple(one.people for one in found.rounds) if isinstance(found, Rounds) else (),
         certain=found.certain if isinstance(found, TruncatedGeometric) else None,
         other=bool(plan.price.rest),
+        chosen=_chosen(plan),
     )
+
+
+def _chosen(plan: Plan) -> tuple[str, ...]:
+    """Return a sentence for each bound that was, or will be, chosen privately."""
+    one, many = nouns(plan.query.survey.unit or "row")
+    said = []
+    for choice in plan.choices:
+        numbers = " to ".join(text(number) for number in choice.chosen or choice.fallback)
+        cost = (
+            f"for epsilon {odds.epsilon_text(choice.epsilon)}, from a noisy histogram to which a {one} adds 1"
+        )
+        if choice.chosen is None:
+            said.append(f"{choice.name} is chosen {cost}; if nothing is found it is {numbers}.")
+        elif choice.found:
+            share = odds.percent(automatic.SHARE)
+            what = "values" if choice.column is not None else many
+            said.append(f"{choice.name} = {numbers} was chosen {cost}: about {share} of {what} are within.")
+        else:
+            said.append(
+                f"{choice.name} = {numbers} is a public number: nothing stood out of the noise, {cost}."
+            )
+    return tuple(said)
+
+
+def _choice(choice: automatic.Choice) -> str:
+    """Return in short what is chosen, or was."""
+    numbers = " to ".join(text(number) for number in choice.chosen or choice.fallback)
+    epsilon = odds.epsilon_text(choice.epsilon)
+    if choice.chosen is None:
+        return f"{choice.name}: chosen first, for epsilon {epsilon}; {numbers} if nothing is found"
+    how = "chosen" if choice.found else "as nothing was found,"
+    return f"{choice.name}: {numbers}, {how} for epsilon {epsilon}"
 
 
 def half_width(plan: Plan, noisy: Noisy) -> Fraction:
@@ -132,6 +166,7 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
         most = plan.price.contributions.max_keys
         entries.append(("max_keys", f"{most:,}: of a {one} in more groups, so many by chance are looked at"))
+    entries += [("auto", _choice(choice)) for choice in plan.choices]
     if plan.price.rest:
         entries.append(
             ("other", f"{text(100 * REST_SHARE)} % of {_budget(plan)}: one row for all that is not found")
@@ -314,14 +349,26 @@ def record(plan: Plan) -> dict[str, Any]:
         "rounds": [written(people) for people in told.rounds],
         "certain": told.certain,
         "other": told.other,
+        "choices": [_choice_record(choice) for choice in plan.choices],
         "coverage": None if plan.classes is None else list(plan.classes),
         "columns": [
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
         ],
         "measured": [_measured_record(noisy) for noisy in plan.price.measured],
-        "events": [events.to_json(event) for event in plan.events],
+        "events": [events.to_json(event) for event in plan.price.events],
         "assumed": list(told.assumed),
         "types": {column.name: column.type.value for column in query.survey.schema.columns},
+    }
+
+
+def _choice_record(choice: automatic.Choice) -> dict[str, Any]:
+    chosen = None if choice.chosen is None else [written(number) for number in choice.chosen]
+    return {
+        "argument": choice.argument,
+        "column": choice.column,
+        "event": events.to_json(choice.event),
+        "chosen": chosen,
+        "found": choice.found,
     }
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from deniable import events
+from deniable import accounting, events
 from deniable.brackets import square_root
+from deniable.query import automatic
 from deniable.query.coverage import classes
 from deniable.query.parts import Parts
 from deniable.query.plan import Plan
@@ -28,6 +29,7 @@ def problems(plan: Plan) -> Iterator[str]:
     price = plan.price
     names = _names(plan)
     yield from _promise(plan)
+    yield from _choices(plan)
     for name, event, (moved, touched) in zip(names, price.noises, _moves(price), strict=True):
         if event.sensitivity != moved:
             yield f"{name}: the event's sensitivity is {event.sensitivity}, but one unit can change {moved}"
@@ -39,8 +41,22 @@ def problems(plan: Plan) -> Iterator[str]:
     yield from selected.problems(price)
 
 
+def _choices(plan: Plan) -> Iterator[str]:
+    """Yield what is wrong with bounds that were chosen, and with what the rest then promises."""
+    if not plan.choices:
+        return
+    whole = plan.epsilon / (1 - automatic.AUTO_SHARE)
+    for choice in plan.choices:
+        if choice.event != automatic.event(whole, len(plan.choices)):
+            yield f"{choice.name}: its noise is not that of its share of epsilon"
+    yield from automatic.differing(plan.query, plan.choices)
+    rest = plan.price.guarantee
+    if not accounting.within(plan.price.events, epsilon=rest.epsilon, delta=rest.delta):
+        yield f"what comes after the choices is not proved to keep {rest}"
+
+
 def _promise(plan: Plan) -> Iterator[str]:
-    promised = plan.guarantee
+    promised = plan.price.guarantee
     if promised.epsilon != plan.epsilon:
         yield "the epsilon that is promised is not the one that was planned"
     if promised.delta not in (0, plan.delta):

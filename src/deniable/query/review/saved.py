@@ -20,10 +20,11 @@ from deniable.events import Event
 from deniable.events.choices import Rule
 from deniable.guarantees import ApproxDP, Neighbours, PureDP
 from deniable.publish.facts import LedgerFacts
-from deniable.query import aggregates, wording
+from deniable.query import aggregates, automatic, wording
 from deniable.query import plan as planning
 from deniable.query import release as releasing
 from deniable.query.aggregates import Aggregate, Kind
+from deniable.query.automatic import Argument, Choice
 from deniable.query.choosing import Selection
 from deniable.query.expressions import Expression
 from deniable.query.joining import Join
@@ -107,10 +108,36 @@ def _plan(record: Fields) -> Plan:
     selected, rest = found(fields, rule, done, contributions, rest=len(measures) * other)
     parts = Parts(tuple(measures), contributions, classes is not None, other)
     noise = _noise(fields, rest, contributions, len(parts.shares))
-    price = together(parts, noise, selected, _guarantee(record.inside("guarantee")))
+    epsilon, delta = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20)), _chance(fields, "delta")
+    choices = _choices(fields, 0 if query.groups is None else query.groups.max_keys)
+    promised = planning.point(epsilon, delta) if choices else _guarantee(record.inside("guarantee"))
+    price = together(parts, noise, selected, promised)
     confidence = _between(fields, "confidence", Fraction(0), Fraction(1))
-    epsilon = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20))
-    return Plan(query, epsilon, _chance(fields, "delta"), confidence, price, outputs, classes)
+    return Plan(query, epsilon, delta, confidence, price, outputs, classes, choices)
+
+
+def _choices(fields: Fields, max_keys: int) -> tuple[Choice, ...]:
+    """Return the bounds that were chosen; their classes follow from public facts."""
+    found = []
+    for choice in fields.several("choices"):
+        argument = cast("Argument", choice.choice("argument", *get_args(Argument)))
+        noise = _event(choice)
+        if not isinstance(noise, events.DiscreteLaplace):
+            raise choice.wrong("event", "is not the noise that a bound is chosen with")
+        named = choice.text_or_none("column")
+        if (named is None) != (argument != "bounds") or (argument == "max_groups" and not max_keys):
+            raise choice.wrong("column", "does not go with what was chosen")
+        ends = automatic.ends_of(argument, max_keys)
+        chosen = choice.numbers_or_none("chosen")
+        found.append(Choice(argument, named, ends, noise, chosen, choice.flag("found")))
+    return tuple(found)
+
+
+def _event(choice: Fields) -> Event:
+    try:
+        return events.from_json(choice.inside("event").values)
+    except DeniableError:
+        raise choice.wrong("event", "is none that a release uses") from None
 
 
 def _query(fields: Fields) -> Query:
