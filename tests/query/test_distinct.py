@@ -158,6 +158,12 @@ def test_a_unit_more_moves_the_counts_by_no_more_than_is_priced(
     assert reached > Fraction(99, 100), "a unit with values of its own should use the whole bound"
 
 
+def test_what_is_missing_or_no_number_is_no_value(engine: DuckDB) -> None:
+    odd = [None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0]
+    rows: list[Row] = [(person, "red", value) for person, value in enumerate(odd)]
+    assert counted(engine, rows, 9, Contributions("drop", "l1", 1, 1, 1)) == {"red": 2}
+
+
 def test_a_value_that_a_full_unit_has_too_is_not_moved_by_another(engine: DuckDB) -> None:
     contributions = Contributions("weight", "l2", 1, 100, ONE)
     base: list[Row] = [(1, "red", 5.0)]
