@@ -60,13 +60,20 @@ def variance(name: str, epsilon: str, values: Floats, *, alpha: str = "1/4") -> 
     """
     if name in SPECIMENS:
         return float(specimen(name, epsilon, alpha).variance)
+    points, seconds = _moments(name, epsilon)
+    if not len(points):
+        return float(private(name, epsilon).error().worst_variance)
+    return float(np.mean(np.interp(values, points, seconds) - values**2))
+
+
+@lru_cache(maxsize=128)
+def _moments(name: str, epsilon: str) -> tuple[Floats, Floats]:
+    """Return the inputs of a law, as far as they are values, and its second moment at each."""
     mean = private(name, epsilon)
-    points = [min(max(point, Fraction(-1)), Fraction(1)) for point in mean.inputs()]
-    if not points:
-        return float(mean.error().worst_variance)
-    seconds = [float(mean.error().variance_at(point) + point**2) for point in points]
-    squares = np.interp(values, [float(point) for point in points], seconds)
-    return float(np.mean(squares - values**2))
+    error, ends = mean.error(), (Fraction(-1), Fraction(1))
+    points = sorted({min(max(point, ends[0]), ends[1]) for point in mean.inputs()})
+    seconds = [float(error.variance_at(point) + point**2) for point in points]
+    return np.array([float(point) for point in points]), np.array(seconds)
 
 
 def worst(name: str, epsilon: str) -> float:
