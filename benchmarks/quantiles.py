@@ -1,6 +1,6 @@
 """Compare quantiles with those of OpenDP and PipelineDP at equal budget, against the truth.
 
-    python -m benchmarks.quantiles [--rows 100000] [--times 10] [--json FILE]
+    python -m benchmarks.quantiles [--rows 100000] [--times 30] [--json FILE]
 
 The questions: the quartiles, then the deciles, of value in each of five public regions, at most two rows of a
 person in a region and three regions a person, epsilon 1, delta 0. All programs see the same file in the same
@@ -13,7 +13,6 @@ run; each releases `--times` times in one process.
 | rank error | mean of abs(share of the region's rows at or below what was published - the share     |
 |            | that was asked for)                                                                   |
 | median's   | the same for the median alone                                                         |
-| s each     | wall time of the program over the number of releases, reading included                |
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ chosen = [table.select(list(names)).rename_columns(list(names.values())) for tab
 pq.write_table(pa.concat_tables(chosen), out)
 print(json.dumps({"note": "one price for all; intervals; 2 % of epsilon says how much was counted in full"}))
 """
-FIGURES = ("abs error", "rank error", "median's abs", "median's rank", "s each")
+FIGURES = ("abs error", "rank error", "median's abs", "median's rank")
 FOLDER = Path(__file__).resolve().parent / "rivals"
 RIVALS = (("OpenDP", "opendp", environments.OPENDP), ("PipelineDP", "pipelinedp", environments.PIPELINEDP))
 
@@ -107,7 +106,7 @@ def measure(data: Path, times: int, seconds: float) -> list[Row]:
                     out.unlink(missing_ok=True)
                     done = run([*command, str(data), str(out), *options], folder, seconds)
                     if done.code == 0:
-                        row |= _figures(errors(out, shares, values)) | {"s each": f"{done.wall / times:.2f}"}
+                        row |= _figures(errors(out, shares, values))
                     row["note"] = said(done)
                 rows.append(row)
     return rows
@@ -141,13 +140,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--times", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=900, help="when a program is stopped")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     data = ensure(given.rows, Path(tempfile.gettempdir()) / "deniable-benchmarks")
     rows = measure(data.resolve(), given.times, given.seconds)
-    title = f"Quantiles of {given.rows:,} rows in five public regions (epsilon 1)"
+    title = f"Errors of quantiles of {given.rows:,} rows in five public regions (epsilon 1)"
     command = f"python -m benchmarks.quantiles --rows {given.rows} --times {given.times}"
     publish("quantiles", title, rows, command, given.json)
 

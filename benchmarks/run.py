@@ -31,7 +31,7 @@ SHORT: dict[str, tuple[str, ...]] = {
     "learn": (),
     "spark": (),
 }
-FULL = {"release": ("--patient",), "quantiles": ("--rows", "1000000")}
+FULL = {"release": ("--patient",), "quantiles": ("--rows", "1000000", "--times", "10")}
 
 
 def arguments(name: str, full: bool) -> tuple[str, ...]:

@@ -20,10 +20,11 @@ CANDIDATES = [step / 10 for step in range(1001)]
 pl: Any = polars
 
 
-def released(data: str, regions: list[str], shares: list[float], max_groups: int) -> Any:
-    """Return one published data frame: region, q0, q1, ..."""
+def released(data: str, regions: list[str], shares: list[float], max_groups: int, times: int) -> Any:
+    """Return published data frames: region, q0, q1, ...; the mechanism is worked out once for all."""
+    rows = pl.scan_parquet(data).select("user_id", "region", "value")
     context = dp.Context.compositor(
-        data=pl.scan_parquet(data).select("user_id", "region", "value"),
+        data=rows,
         privacy_unit=dp.unit_of(contributions=1, identifier=pl.col("user_id")),
         privacy_loss=dp.loss_of(epsilon=1.0),
         split_evenly_over=1,
@@ -39,14 +40,15 @@ def released(data: str, regions: list[str], shares: list[float], max_groups: int
         .agg(*(value.dp.quantile(share, CANDIDATES).alias(f"q{i}") for i, share in enumerate(shares)))
         .with_keys(pl.DataFrame({"region": regions}))
     )
-    return query.release().collect()
+    mechanism = query.resolve()
+    return [mechanism(rows).collect() for _ in range(times)]
 
 
 def main(data: str, out: str, regions: str, shares: str, max_groups: str, times: str) -> None:
     """Release several times, write all, print the facts."""
     dp.enable_features("contrib")
     wanted = [float(share) for share in shares.split(",")]
-    frames = [released(data, regions.split(","), wanted, int(max_groups)) for _ in range(int(times))]
+    frames = released(data, regions.split(","), wanted, int(max_groups), int(times))
     pl.concat(frames).write_parquet(out)
     facts = {
         "version": version("opendp"),
