@@ -15,8 +15,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
+from signal import SIG_IGN, SIGINT, signal
 from typing import Any
 
 from deniable.audit.progress import Meter
@@ -110,13 +111,18 @@ def _run(cells: Sequence[Cell], seed: int, workers: int) -> Iterator[tuple[int, 
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Give a pool whose processes are started fresh, each with one thread of linear algebra.
 
-    What waits is dropped when the study is stopped.
+    Ctrl-C reaches this process alone: what waits is dropped, and what runs is ended.
     """
+    others = set(active_children())
     before = {name: os.environ.get(name) for name in _THREADS}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), signal, (SIGINT, SIG_IGN))
     try:
         yield pool
+    except BaseException:
+        for process in set(active_children()) - others:
+            process.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         for name, value in before.items():
