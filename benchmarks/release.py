@@ -224,6 +224,8 @@ def main() -> None:
         rows += measure(size, data.resolve(), given.runs, rivals, given.seconds)
     sizes = " ".join(str(size) for size in given.rows)
     command = f"python -m benchmarks.release --rows {sizes} --runs {given.runs}"
+    command += f" --rivals {' '.join(given.rivals)}" if given.rivals else ""
+    command += " --patient" if given.patient else ""
     title = "Release of visits by category: units, count, sum (epsilon 1, delta 1e-8, max_rows 2)"
     publish("release", title, rows, command, given.json)
 
