@@ -151,6 +151,15 @@ def test_what_passes_to_clients_is_a_number_and_weights() -> None:
     assert json.loads(Server(small()).round().to_json()) == {"round": 0, "weights": [0.0] * 4}
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "3", "{}", '{"round": 1}', '{"round": "x", "weights": []}', '{"round": 1, "weights": ["x"]}'],
+)
+def test_what_is_no_round_is_refused(text: str) -> None:
+    with pytest.raises(ReportError, match="This is no round"):
+        Round.from_json(text)
+
+
 def test_two_devices_report_independently() -> None:
     plan = small()
     current = Server(plan).round()

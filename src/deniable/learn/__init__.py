@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from deniable.learn.models import LinearSVM as LinearSVM
     from deniable.learn.models import LogisticRegression as LogisticRegression
     from deniable.learn.plan import Plan as Plan
+    from deniable.learn.plan import planned as planned
     from deniable.learn.rounds import Client as Client
     from deniable.learn.rounds import Round as Round
     from deniable.learn.rounds import Server as Server
@@ -36,6 +37,7 @@ _NAMES: dict[str, str] = {
     "Round": "deniable.learn.rounds",
     "Server": "deniable.learn.rounds",
     "cross_val_score": "deniable.learn.validation",
+    "planned": "deniable.learn.plan",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "Round",
     "Server",
     "cross_val_score",
+    "planned",
 ]
 
 

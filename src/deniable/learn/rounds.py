@@ -45,9 +45,15 @@ class Round:
 
     @classmethod
     def from_json(cls, text: str) -> Round:
-        """Return the round that `to_json` wrote."""
-        record = json.loads(text)
-        return cls(int(record["round"]), tuple(float(weight) for weight in record["weights"]))
+        """Return the round that `to_json` wrote.
+
+        Raises:  ReportError: it is none.
+        """
+        try:
+            record = json.loads(text)
+            return cls(int(record["round"]), tuple(float(weight) for weight in record["weights"]))
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            raise ReportError("This is no round: a number and weights.", differs="round") from None
 
 
 class Server:
