@@ -89,7 +89,7 @@ class DuckDB:
         """The connection itself, for `register`. Its errors are not made safe: use the methods."""
         return self._connection
 
-    def execute(self, statement: exp.Expression | str) -> None:
+    def execute(self, statement: exp.Expression | str, *, once: bool = False) -> None:  # noqa: ARG002
         """Run one statement to its end and drop its result."""
         sql = _written(statement)
         self._refuse_while_streaming()

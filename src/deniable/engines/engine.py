@@ -19,8 +19,11 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """A place where tables are made and read. Its failures are `EngineError` with one fixed message."""
 
-    def execute(self, statement: exp.Expression | str) -> None:
-        """Run one statement: CREATE TEMPORARY TABLE ... AS, INSERT, DROP TABLE, ALTER TABLE ... RENAME TO."""
+    def execute(self, statement: exp.Expression | str, *, once: bool = False) -> None:
+        """Run one statement: CREATE TEMPORARY TABLE ... AS, INSERT, DROP TABLE, ALTER TABLE ... RENAME TO.
+
+        once: a single query will read the table that is made.
+        """
         ...
 
     def stream(self, query: exp.Expression | str, *, few: bool = False) -> pa.RecordBatchReader:

@@ -82,13 +82,13 @@ class Spark:
                 frame.unpersist()
         self._tables.clear()
 
-    def execute(self, statement: exp.Expression | str) -> None:
-        """Do what one statement says. A table is computed when it is first read, and then kept."""
+    def execute(self, statement: exp.Expression | str, *, once: bool = False) -> None:
+        """Do what one statement says. A table is computed when it is first read, and then kept for others."""
         tree = sqlglot.parse_one(statement, dialect="duckdb") if isinstance(statement, str) else statement
         match tree:
             case exp.Create():
-                frame = self._cache(self._frame(tree.expression))
-                self._tables[tree.this.name] = frame
+                frame = self._frame(tree.expression)
+                self._tables[tree.this.name] = frame if once else self._cache(frame)
             case exp.Insert():
                 before, more = self._tables[tree.this.name], self._frame(tree.expression)
                 self._tables[tree.this.name] = self.run(lambda: before.union(more))

@@ -262,9 +262,17 @@ def _counted(question: Bounding) -> list[exp.Alias]:
     return found
 
 
+def summed(number: exp.Expression, largest: int) -> exp.Expression:
+    """Return SUM(number). No number is beyond +-largest: an engine without wide integers can add in parts."""
+    total = sql("SUM(:number)", number=number)
+    total.meta["largest"] = largest
+    return total
+
+
 def _sum(place: int, measure: Summed) -> exp.Expression:
-    total = sql("COALESCE(SUM(:x), 0)", x=exp.column(f"x{place}"))
-    if max(abs(measure.low), abs(measure.high)) > _SHORT:
+    largest = max(abs(measure.low), abs(measure.high))
+    total = sql("COALESCE(:sum, 0)", sum=summed(exp.column(f"x{place}"), largest))
+    if largest > _SHORT:
         return total
     return sql(f"CAST(GREATEST({-LIMIT}, LEAST({LIMIT}, :total)) AS BIGINT)", total=total)
 
@@ -346,14 +354,14 @@ def _weighed(place: int, measure: Measure, question: Bounding, weighted: bool) -
     one, v = question.contributions.one, exp.column(f"v{place}")
     match measure, weighted:
         case Units(), True:
-            return sql("SUM(w)")
+            return summed(exp.column("w"), one)
         case Units(), False:
             return sql("CAST(COUNT(*) AS HUGEINT) * :one", one=one)
         case _, False:
-            return sql("SUM(:v) * :one", v=v, one=one)
+            return sql(":sum * :one", sum=summed(v, measure.bound), one=one)
         case _:
             wide = "BIGINT" if measure.bound * one < LIMIT else "HUGEINT"
-            return sql(f"SUM(CAST(:v AS {wide}) * w)", v=v)
+            return summed(sql(f"CAST(:v AS {wide}) * w", v=v), measure.bound * one)
 
 
 def _by_group(question: Bounding, sums: Mapping[int, exp.Expression], kept: exp.Expression) -> exp.Select:

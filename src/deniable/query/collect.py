@@ -71,7 +71,8 @@ def answered(
     read(engine, question)
     if question.unit is None:
         return _answered(engine, question, bounding.per_row(question), None)
-    engine.execute(temporary(bounding.PAIRS, bounding.pairs(question)))
+    once = coverage is None and not question.tabled and not _weighted(question)
+    engine.execute(temporary(bounding.PAIRS, bounding.pairs(question)), once=once)
     return cut_down(engine, question, coverage)
 
 
@@ -150,9 +151,13 @@ def declare(engine: Engine, keys: pa.Table, question: Bounding) -> None:
         raise ParameterError("keys", ", ".join(question.groups), problem, "Leave out one of the equal keys.")
 
 
+def _weighted(question: Bounding) -> bool:
+    return question.contributions.over == "weight" and bool(question.groups)
+
+
 def _prepare(engine: Engine, question: Bounding, coverage: Sequence[int] | None) -> tuple[int, ...] | None:
     """Make the tables that pairs are cut down with; return how many units are in each class."""
-    weighted = question.contributions.over == "weight" and bool(question.groups)
+    weighted = _weighted(question)
     if weighted or coverage is not None:
         engine.execute(temporary(bounding.WIDTHS, bounding.widths()))
     if weighted:

@@ -39,6 +39,7 @@ from deniable.query.dialects.spark_parts import call, cast, data_type, literal, 
 Form = Callable[[Any], exp.Expression]
 
 _BUCKETS = 4096
+_HALF = 1 << 24
 
 
 def written(tree: exp.Expression, *, pretty: bool = False) -> str:
@@ -81,10 +82,25 @@ def _select(node: exp.Select) -> exp.Expression:
     if (group := args.get("group")) is not None:
         args["group"] = exp.Group(expressions=[_grouped(by, node) for by in group.expressions])
     select = exp.Select(**_parts(args | {"expressions": []}))
+    if _rows_of_units(node):
+        hint = exp.Hint(expressions=[call("REPARTITION", exp.column("unit"))])
+        select.args["from_"].this.this.set("hint", hint)
     for part in node.expressions:
         numbered = isinstance(part, exp.Alias) and part.this.find(exp.RowNumber)
         select.append("expressions", _numbered(part, node) if numbered else spark(part))
     return select if qualify is None else _qualified(select, qualify.this)
+
+
+def _rows_of_units(node: exp.Select) -> bool:
+    """Return whether rows are grouped by unit and key here: they are brought together by unit at once.
+
+    Whatever is asked of units later then finds all of one unit in one place, and needs no other exchange.
+    """
+    by = [column.name for column in node.args["group"].expressions] if node.args.get("group") else []
+    source = node.args["from_"].this if node.args.get("from_") else None
+    if by[:1] != ["unit"] or len(by) == 1 or not isinstance(source, exp.Subquery):
+        return False
+    return isinstance(source.this, exp.Select) and source.alias == "source"
 
 
 def _grouped(by: exp.Expression, node: exp.Select) -> exp.Expression:
@@ -193,7 +209,19 @@ def _is_wide(node: exp.Expression) -> bool:
 
 
 def _sum(node: exp.Sum) -> exp.Expression:
-    return call("SUM", cast(spark(node.this), "DECIMAL(38, 0)"))
+    """Return the sum, exact for 2**39 numbers: in BIGINT, in two halves of BIGINT, or in decimals.
+
+    With x = q 2**24 + r (DIV and % truncate) and |x| <= 2**48, both |q| and |r| are at most 2**24.
+    """
+    value, largest = spark(node.this), node.meta.get("largest", _HALF * _HALF + 1)
+    if largest <= _HALF:
+        return cast(call("SUM", value), "DECIMAL(38, 0)")
+    if largest <= _HALF * _HALF:
+        high = call("SUM", exp.IntDiv(this=exp.Paren(this=value), expression=number(_HALF)))
+        low = call("SUM", call("TRY_MOD", value.copy(), number(_HALF)))
+        upper = exp.Mul(this=cast(high, "DECIMAL(38, 0)"), expression=number(_HALF))
+        return exp.Paren(this=exp.Add(this=upper, expression=low))
+    return call("SUM", cast(value, "DECIMAL(38, 0)"))
 
 
 def _chosen(node: exp.Func) -> exp.Expression:
