@@ -14,7 +14,8 @@
 
 Bounds are required because they decide how much noise is needed; they must come from knowledge of the
 subject, or be chosen privately: bounds="auto", max_rows="auto" (`automatic`). `max_rows` (of distinct:
-`max_values`) is required with a unit column and absent when a row is the unit.
+`max_values`) is required with a unit column and absent when a row is the unit. `share` is the part of the
+budget of all columns that one is to have: less noise for it, more for the others.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from itertools import pairwise
 from typing import Literal, assert_never
 
 from deniable.errors import ParameterError
-from deniable.exact import exact, text, whole
+from deniable.exact import Number, exact, positive, text, whole
 from deniable.query.automatic import AUTO, FALLBACK, FALLBACK_BOUNDS
 from deniable.query.grids import check_room, squares, total, tree
 from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Total, Units
@@ -61,6 +62,7 @@ class Aggregate:
     place: which bin of a histogram. max_values: of one unit in a group; only of distinct.
     auto: which of "bounds" and "max_rows" are chosen privately (`automatic`); till then they hold the public
     numbers that serve where nothing is found.
+    share: the part of the budget of all columns; None: an equal part of what is left.
     """
 
     kind: Kind
@@ -72,16 +74,22 @@ class Aggregate:
     place: int = 0
     max_values: int | None = None
     auto: tuple[str, ...] = ()
+    share: Fraction | None = None
 
     def columns(self, name: str) -> Iterator[tuple[str, Aggregate]]:
         """Yield the published columns: one, or one for each quantile of a list or for each bin."""
+        parts = len(self.at) - (self.kind == "histogram")
+        part = None if self.share is None else self.share / max(1, parts)
         match self.kind:
             case "quantile" if self.several:
                 for share in self.at:
-                    yield f"{name}_{text(share)}", replace(self, at=(share,), several=False)
+                    yield f"{name}_{text(share)}", replace(self, at=(share,), several=False, share=part)
             case "histogram" if self.several:
                 for place, (low, high) in enumerate(pairwise(self.at)):
-                    yield f"{name}_{text(low)}_to_{text(high)}", replace(self, several=False, place=place)
+                    yield (
+                        f"{name}_{text(low)}_to_{text(high)}",
+                        replace(self, several=False, place=place, share=part),
+                    )
             case _:
                 yield name, self
 
@@ -168,54 +176,92 @@ class Aggregate:
             parts.append(f"max_rows={self.max_rows}")
         if self.max_values is not None:
             parts.append(f"max_values={self.max_values}")
+        if self.share is not None:
+            parts.append(f"share={text(self.share)}")
         return f"{self.kind}({', '.join(parts)})"
 
 
-def units() -> Aggregate:
+def units(*, share: Number | None = None) -> Aggregate:
     """Count the units (people, say) that have a row in the group."""
-    return Aggregate("units")
+    return Aggregate("units", share=_share(share))
 
 
-def count(column: str | None = None, *, max_rows: int | str | None = None) -> Aggregate:
+def count(
+    column: str | None = None, *, max_rows: int | str | None = None, share: Number | None = None
+) -> Aggregate:
     """Count rows that have a value in `column` (all rows if None), at most `max_rows` of each unit."""
     auto = _auto(None, max_rows)
-    return Aggregate("count", None if column is None else _column(column), None, _rows(max_rows), auto=auto)
+    return Aggregate(
+        "count",
+        None if column is None else _column(column),
+        None,
+        _rows(max_rows),
+        auto=auto,
+        share=_share(share),
+    )
 
 
-def sum(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:  # noqa: A001
+def sum(  # noqa: A001
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
+) -> Aggregate:
     """Sum `column`, each value clamped to `bounds`, at most `max_rows` rows of each unit.
 
     A unit with n > max_rows rows counts its sum times max_rows / n: no row is chosen over another.
     """
-    return _of_values("sum", column, bounds, max_rows)
+    return _of_values("sum", column, bounds, max_rows, share)
 
 
-def mean(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:
+def mean(
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
+) -> Aggregate:
     """Average `column` over rows, each value clamped to `bounds`, at most `max_rows` rows of each unit.
 
     It is a noisy sum, centred on the middle of the bounds, over a noisy count.
     """
-    return _of_values("mean", column, bounds, max_rows)
+    return _of_values("mean", column, bounds, max_rows, share)
 
 
 def variance(
-    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
 ) -> Aggregate:
     """Return how far values are from their mean: the average squared distance, over rows (divided by n).
 
     It is a noisy sum of centred squares, a noisy centred sum and a noisy count; a mean of the same column
     uses the same noisy sum and count. What one unit changes is proved in `measures` for each of the three.
     """
-    return _of_values("variance", column, bounds, max_rows)
+    return _of_values("variance", column, bounds, max_rows, share)
 
 
-def std(column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None) -> Aggregate:
+def std(
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
+) -> Aggregate:
     """Return the standard deviation: the root of `variance`, from the same noisy numbers."""
-    return _of_values("std", column, bounds, max_rows)
+    return _of_values("std", column, bounds, max_rows, share)
 
 
 def quantile(
-    column: str, shares: object, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+    column: str,
+    shares: object,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
 ) -> Aggregate:
     """Return the value that this share of rows is not above: 0.5 for the median, [0.25, 0.75] for two.
 
@@ -231,35 +277,56 @@ def quantile(
         raise ParameterError("shares", shares, "must be different numbers between 0 and 1", fix)
     auto = _auto(bounds, max_rows)
     return Aggregate(
-        "quantile", _column(column), _bounds(bounds), _rows(max_rows), tuple(found), several, auto=auto
+        "quantile",
+        _column(column),
+        _bounds(bounds),
+        _rows(max_rows),
+        tuple(found),
+        several,
+        auto=auto,
+        share=_share(share),
     )
 
 
 def median(
-    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
 ) -> Aggregate:
     """Return the value that half of the rows are not above: `quantile(column, 0.5, ...)`."""
-    return quantile(column, Fraction(1, 2), bounds=bounds, max_rows=max_rows)
+    return quantile(column, Fraction(1, 2), bounds=bounds, max_rows=max_rows, share=share)
 
 
 def minimum(
-    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
 ) -> Aggregate:
     """Return a low value that is no noise: the plan says how many rows are about as low or lower.
 
     The very least value is one person's; this is the least that the noise of the tree lets stand out.
     """
-    return _of_values("minimum", column, bounds, max_rows)
+    return _of_values("minimum", column, bounds, max_rows, share)
 
 
 def maximum(
-    column: str, *, bounds: Bounds | str | None = None, max_rows: int | str | None = None
+    column: str,
+    *,
+    bounds: Bounds | str | None = None,
+    max_rows: int | str | None = None,
+    share: Number | None = None,
 ) -> Aggregate:
     """Return a high value that is no noise: the plan says how many rows are about as high or higher."""
-    return _of_values("maximum", column, bounds, max_rows)
+    return _of_values("maximum", column, bounds, max_rows, share)
 
 
-def histogram(column: str, *, edges: object = None, max_rows: int | str | None = None) -> Aggregate:
+def histogram(
+    column: str, *, edges: object = None, max_rows: int | str | None = None, share: Number | None = None
+) -> Aggregate:
     """Count rows by value, in bins between rising edges: one column for each bin.
 
     A bin holds its lower edge, the last one its upper edge too; values outside count nowhere. All bins
@@ -271,23 +338,33 @@ def histogram(column: str, *, edges: object = None, max_rows: int | str | None =
     found = tuple(exact(edge, "edges") for edge in edges)
     if not all(float(low) < float(high) for low, high in pairwise(found)) or max(map(abs, found)) > _LARGEST:
         raise ParameterError("edges", edges, "must rise, and be told apart as 64-bit floats", fix)
-    return Aggregate(
-        "histogram", _column(column), None, _rows(max_rows), found, True, auto=_auto(None, max_rows)
-    )
+    auto, part = _auto(None, max_rows), _share(share)
+    return Aggregate("histogram", _column(column), None, _rows(max_rows), found, True, auto=auto, share=part)
 
 
-def distinct(column: str, *, max_values: int | None = None) -> Aggregate:
+def distinct(column: str, *, max_values: int | None = None, share: Number | None = None) -> Aggregate:
     """Count the different values of `column`, at most `max_values` of each unit in a group.
 
     A value that several units have counts once. Of a unit with more values, chance chooses those that count;
     a value is lost only if no unit brings it. What one unit changes is proved in `measures` (step 5).
     """
-    return Aggregate("distinct", _column(column), max_values=_rows(max_values, "max_values"))
+    return Aggregate(
+        "distinct", _column(column), max_values=_rows(max_values, "max_values"), share=_share(share)
+    )
 
 
-def _of_values(kind: Kind, column: object, bounds: object, max_rows: object) -> Aggregate:
-    auto = _auto(bounds, max_rows)
-    return Aggregate(kind, _column(column), _bounds(bounds), _rows(max_rows), auto=auto)
+def _of_values(kind: Kind, column: object, bounds: object, max_rows: object, share: object) -> Aggregate:
+    auto, part = _auto(bounds, max_rows), _share(share)
+    return Aggregate(kind, _column(column), _bounds(bounds), _rows(max_rows), auto=auto, share=part)
+
+
+def _share(share: object) -> Fraction | None:
+    """Return the part of the budget of all columns that a column is to have."""
+    number = None if share is None else positive(share, "share")
+    if number is not None and not number < 1:
+        fix = "Give the part of the budget of all columns, for example 0.5."
+        raise ParameterError("share", share, "must be between 0 and 1", fix)
+    return number
 
 
 def _auto(bounds: object, max_rows: object) -> tuple[str, ...]:

@@ -95,6 +95,7 @@ def priced(
     coverage: bool,
     share: Fraction | None,
     rest: bool = False,
+    weights: tuple[Fraction, ...] = (),
 ) -> Price:
     """Return the least noise with which everything costs (epsilon, delta), groups being found by this rule.
 
@@ -110,6 +111,7 @@ def priced(
                 unknown=rule is not None,
                 coverage=coverage,
                 rest=rest,
+                weights=weights,
             )
         case "truncated-geometric":
             found = by_chance
@@ -118,7 +120,14 @@ def priced(
         case other:
             assert_never(other)
     return found(
-        measures, contributions, epsilon=epsilon, delta=delta, coverage=coverage, share=share, rest=rest
+        measures,
+        contributions,
+        epsilon=epsilon,
+        delta=delta,
+        coverage=coverage,
+        share=share,
+        rest=rest,
+        weights=weights,
     )
 
 

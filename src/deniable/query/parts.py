@@ -2,9 +2,9 @@
 
 | part          | one unit changes                       | share of epsilon, or of mu^2                     |
 |---------------|----------------------------------------|--------------------------------------------------|
-| columns       | `Contributions.l1` or `.l2`            | equal parts of what is left                      |
+| columns       | `Contributions.l1` or `.l2`            | parts of what is left, as `weights` has them     |
 | the histogram | `one`, in one class                    | 2 %, if there is one                             |
-| the rest      | the same, as a unit in one group alone | 5 % together, in equal parts, if it is asked for |
+| the rest      | the same, as a unit in one group alone | 5 % together, in the same parts, if asked for    |
 
 The rest is the one row of everything that was not found (`rest`).
 """
@@ -35,20 +35,26 @@ class Split(Generic[Part]):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What is measured with noise. coverage: the histogram too. rest: the row of everything else too."""
+    """What is measured with noise. coverage: the histogram too. rest: the row of everything else too.
+
+    weights: how columns share what they have, adding up to 1; () for equal parts.
+    """
 
     measures: tuple[Measure, ...]
     contributions: Contributions
     coverage: bool
     rest: bool
+    weights: tuple[Fraction, ...] = ()
 
     @property
     def shares(self) -> list[Fraction]:
         """The part of the budget of each."""
         number = len(self.measures)
+        each = self.weights or (Fraction(1, number),) * number
         spent = COVERAGE_SHARE * self.coverage + REST_SHARE * self.rest
-        columns = [(1 - spent) / number] * number
-        return columns + [COVERAGE_SHARE] * self.coverage + [REST_SHARE / number] * (number * self.rest)
+        columns = [(1 - spent) * weight for weight in each]
+        rest = [REST_SHARE * weight for weight in each]
+        return columns + [COVERAGE_SHARE] * self.coverage + rest * self.rest
 
     @property
     def moves(self) -> list[int]:
@@ -68,6 +74,27 @@ class Parts:
         rest = tuple(each[number + self.coverage :])
         assert len(rest) == number * self.rest
         return Split(tuple(each[:number]), each[number] if self.coverage else None, rest)
+
+
+def weights(stated: Sequence[tuple[Fraction | None, Sequence[int]]], measures: int) -> tuple[Fraction, ...]:
+    """Return how so many measures share the budget of all columns; () for equal parts.
+
+    Args:    stated: for each output its share, None if it has none, and the places of its measures.
+    An output's share is split equally among its measures; a measure of several outputs gets a part of each.
+    What is left goes, in equal parts, to the measures that no stated share is for; if there are none, all
+    shares grow alike.
+    """
+    found = [Fraction(0)] * measures
+    for share, places in stated:
+        for place in places:
+            found[place] += Fraction(share or 0) / len(places)
+    rest = [place for place, weight in enumerate(found) if not weight]
+    total = sum(found, start=Fraction(0))
+    if not total:
+        return ()
+    if not rest:
+        return tuple(weight / total for weight in found)
+    return tuple(weight or (1 - total) / len(rest) for weight in found)
 
 
 def in_one_group(contributions: Contributions) -> Contributions:

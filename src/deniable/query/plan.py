@@ -27,6 +27,7 @@ from deniable.query.automatic import Choice
 from deniable.query.choosing import Way, others, priced, ways
 from deniable.query.coverage import classes
 from deniable.query.measures import Contributions, Measure, Spread, Total, Tree, Units
+from deniable.query.parts import weights
 from deniable.query.pricing import Noise, Price
 from deniable.query.release import Release
 from deniable.query.run import carried_out
@@ -343,6 +344,7 @@ def _priced(
         coverage=wanted,
         share=None if query.groups is None else query.groups.share,
         rest=query.groups is not None and query.groups.other,
+        weights=weighed(outputs, len(measures)),
     )
     if wanted and _drowned(query, bought, confidence):
         return _priced(query, way, epsilon, delta, confidence, coverage=False)
@@ -379,6 +381,11 @@ def measured(query: Query, one: int, *, selected: bool) -> tuple[list[Measure], 
         whole = _is_whole(query, aggregate, parts)
         outputs.append(Output(name, aggregate, found, whole))
     return list(places), tuple(outputs)
+
+
+def weighed(outputs: Sequence[Output], measures: int) -> tuple[Fraction, ...]:
+    """Return how so many measures share the budget of all columns; () for equal parts."""
+    return weights([(output.aggregate.share, output.parts) for output in outputs], measures)
 
 
 def _is_whole(query: Query, aggregate: Aggregate, parts: Sequence[Measure]) -> bool:

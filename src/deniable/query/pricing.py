@@ -192,16 +192,17 @@ def price(
     unknown: bool,
     coverage: bool,
     rest: bool = False,
+    weights: tuple[Fraction, ...] = (),
 ) -> Price:
     """Return the least noise with which all measures together cost (epsilon, delta).
 
     Args:    contributions: norm "l1" asks for Laplace noise, "l2" for Gaussian noise.
              unknown: groups are found, then thresholded: `Units` must be among the measures, delta > 0.
              coverage: a histogram of the groups a unit is in is bought too. rest: so is the row of everything
-             that was not found.
+             that was not found. weights: how columns share their budget; () for equal parts.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or Gaussian noise has no delta.
     """
-    asked = _Asked(Parts(tuple(measures), contributions, coverage, rest), epsilon, delta)
+    asked = _Asked(Parts(tuple(measures), contributions, coverage, rest, weights), epsilon, delta)
     if unknown:
         split = min((asked.split(share) for share in asked.splits()), key=_size)
         bought = asked.with_the_rest(split)

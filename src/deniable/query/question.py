@@ -7,14 +7,14 @@ release = query.release(epsilon=1, delta="1e-8")    # exactly plan(...).release(
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NoReturn
 
 from deniable.bits import Bits
 from deniable.errors import ParameterError
-from deniable.exact import Number
+from deniable.exact import Number, text
 from deniable.query.aggregates import Aggregate
 from deniable.query.choosing import Selection
 from deniable.query.hints import hint
@@ -149,9 +149,18 @@ def asked(
         )
     _check_names([column.name for column in keys], list(outputs))
     checked = [(name, _checked(name, aggregate, survey)) for name, aggregate in outputs.items()]
+    _check_shares([aggregate for _, aggregate in checked])
     found = tuple(column for name, aggregate in checked for column in aggregate.columns(name))
     _check_names([column.name for column in keys], [name for name, _ in found])
     return found
+
+
+def _check_shares(aggregates: Sequence[Aggregate]) -> None:
+    stated = [aggregate.share for aggregate in aggregates if aggregate.share is not None]
+    total = sum(stated, start=Fraction(0))
+    if not total < 1:
+        fix = "Let them add up to less than 1; what is left goes to columns without a share, or to all alike."
+        raise ParameterError("share", text(total), "of all columns is too much", fix)
 
 
 def _check_names(keys: list[str], outputs: list[str]) -> None:

@@ -54,6 +54,7 @@ def in_rounds(
     coverage: bool,
     share: Fraction | None,
     rest: bool = False,
+    weights: tuple[Fraction, ...] = (),
 ) -> Price:
     """Return the least noise with which rounds and all measures together cost (epsilon, delta).
 
@@ -62,7 +63,7 @@ def in_rounds(
              share: the part of mu^2, but for the histogram's, that goes to the rounds; above 0 and below 1.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or delta is 0.
     """
-    parts = Parts(tuple(measures), contributions, coverage, rest)
+    parts = Parts(tuple(measures), contributions, coverage, rest, weights)
     rounds, most = len(sips.SHARES), contributions.max_keys
     mass = delta * _HALF
     noise = multiplier.gaussian(
@@ -86,6 +87,7 @@ def by_chance(
     coverage: bool,
     share: Fraction | None,
     rest: bool = False,
+    weights: tuple[Fraction, ...] = (),
 ) -> Price:
     """Return the least noise with which the truncated geometric rule and all measures cost (epsilon, delta).
 
@@ -94,7 +96,7 @@ def by_chance(
     """
     first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)
     left = epsilon - first
-    parts = Parts(tuple(measures), contributions, coverage, rest)
+    parts = Parts(tuple(measures), contributions, coverage, rest, weights)
     noise: Sequence[NoiseEvent]
     if contributions.norm == "l1":
         mass = delta

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 VERSION = 4
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
 2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
-3 knew no distinct values, no row for everything else and no bounds that were chosen."""
+3 knew no distinct values, no row for everything else, no bounds that were chosen and no
+shares of columns."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -381,6 +382,7 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "max_values": column.max_values,
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
         "at": [written(number) for number in output.aggregate.at] or None,
+        "share": None if output.aggregate.share is None else written(output.aggregate.share),
         "bin": output.aggregate.place if column.kind == "histogram" else None,
         "scale": written(column.scale),
         "error": column.error,

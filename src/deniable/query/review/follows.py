@@ -14,7 +14,7 @@ from deniable.brackets import square_root
 from deniable.query import automatic
 from deniable.query.coverage import classes
 from deniable.query.parts import Parts
-from deniable.query.plan import Plan
+from deniable.query.plan import Plan, weighed
 from deniable.query.pricing import NoiseEvent, Price
 from deniable.query.review import selected
 from deniable.query.stages import shares_in_rounds
@@ -30,12 +30,13 @@ def problems(plan: Plan) -> Iterator[str]:
     names = _names(plan)
     yield from _promise(plan)
     yield from _choices(plan)
-    for name, event, (moved, touched) in zip(names, price.noises, _moves(price), strict=True):
+    parts = _parts(plan)
+    for name, event, (moved, touched) in zip(names, price.noises, _moves(price, parts), strict=True):
         if event.sensitivity != moved:
             yield f"{name}: the event's sensitivity is {event.sensitivity}, but one unit can change {moved}"
         if isinstance(event, events.DiscreteGaussian) and event.coordinates != touched:
             yield f"{name}: the event counts {event.coordinates} entries of a unit, but {touched} can change"
-    yield from _shares(price, names, None if plan.query.groups is None else plan.query.groups.share)
+    yield from _shares(price, parts, names, None if plan.query.groups is None else plan.query.groups.share)
     if plan.classes is not None and plan.classes != classes(price.contributions.max_keys):
         yield "the classes of the histogram are not those of max_keys"
     yield from selected.problems(price)
@@ -77,9 +78,9 @@ def _names(plan: Plan) -> list[str]:
     return columns + [f"{name} of all others" for name in measured if plan.price.rest]
 
 
-def _moves(price: Price) -> Iterator[tuple[int, int]]:
+def _moves(price: Price, parts: Parts) -> Iterator[tuple[int, int]]:
     """Yield for each round and noisy column by how much one unit can change it, and in how many entries."""
-    bounds, parts = price.contributions, _parts(price)
+    bounds = price.contributions
     touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
     if isinstance(price.found, Rounds):
         touched = bounds.max_keys
@@ -87,13 +88,13 @@ def _moves(price: Price) -> Iterator[tuple[int, int]]:
     yield from zip(parts.moves, parts.touched(touched), strict=True)
 
 
-def _parts(price: Price) -> Parts:
-    measures = tuple(noisy.measure for noisy in price.measured)
-    return Parts(measures, price.contributions, price.coverage is not None, bool(price.rest))
+def _parts(plan: Plan) -> Parts:
+    price, measures = plan.price, tuple(noisy.measure for noisy in plan.price.measured)
+    shared = weighed(plan.outputs, len(measures))
+    return Parts(measures, price.contributions, price.coverage is not None, bool(price.rest), shared)
 
 
-def _shares(price: Price, names: list[str], share: Fraction | None) -> Iterator[str]:
-    parts = _parts(price)
+def _shares(price: Price, parts: Parts, names: list[str], share: Fraction | None) -> Iterator[str]:
     shares = shares_in_rounds(parts, share) if isinstance(price.found, Rounds) else parts.shares
     found = [_multiplier(event, share) for event, share in zip(price.noises, shares, strict=True)]
     for name, multiplier in zip(names, found, strict=True):

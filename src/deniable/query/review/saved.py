@@ -106,7 +106,8 @@ def _plan(record: Fields) -> Plan:
         raise fields.wrong("selection", "does not fit plan.keys")
     other = query.groups is not None and query.groups.other
     selected, rest = found(fields, rule, done, contributions, rest=len(measures) * other)
-    parts = Parts(tuple(measures), contributions, classes is not None, other)
+    shared = planning.weighed(outputs, len(measures))
+    parts = Parts(tuple(measures), contributions, classes is not None, other, shared)
     noise = _noise(fields, rest, contributions, len(parts.shares))
     epsilon, delta = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20)), _chance(fields, "delta")
     choices = _choices(fields, 0 if query.groups is None else query.groups.max_keys)
@@ -151,7 +152,7 @@ def _query(fields: Fields) -> Query:
     survey = Survey(source, schema, None if unit == "row" else unit, people, steps)
     groups = _groups(fields, survey)
     columns = fields.several("columns")
-    outputs = {column.text("name"): _aggregate(column) for column in columns}
+    outputs = {column.text("name"): _shared(column) for column in columns}
     if len(outputs) != len(columns):
         raise fields.wrong("columns", "has one name twice")
     return Query(survey, groups, asked(outputs, survey, () if groups is None else groups.columns))
@@ -210,6 +211,13 @@ def _rows(number: int) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({"declared": pa.nulls(number)})
+
+
+def _shared(column: Fields) -> Aggregate:
+    """Return what was asked, with its part of the budget."""
+    if column.text_or_none("share") is None:
+        return _aggregate(column)
+    return replace(_aggregate(column), share=_between(column, "share", Fraction(0), _BELOW_1))
 
 
 def _aggregate(column: Fields) -> Aggregate:
