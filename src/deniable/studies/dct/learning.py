@@ -205,8 +205,8 @@ def _batches(rows: list[dict[str, Any]]) -> Part:
         description="Mean squared error of linear regression against the size of a group.",
     )
     words = (
-        "The source holds that mini-batches win over single gradients. With the step that suits each size, "
-        "the size matters little over a wide range, as theory says of one pass over the data.",
+        "The source holds that mini-batches win over single gradients. Every size has the step that the rule "
+        "of `deniable.learn.plan` gives it, and everybody still sends one report.",
     )
     headings = ("data", "synthetic", "learner", "epsilon", "people in a group", "trainings", "error")
     table = [
