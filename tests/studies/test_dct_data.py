@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from deniable.errors import SourceError
-from deniable.studies.dct import adult, samples, tables
+from deniable.studies.dct import adult, learning, measures, samples, tables
+from deniable.studies.dct.parts import QUICK, Data
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 needs_adult = pytest.mark.skipif(
@@ -131,3 +132,24 @@ def test_a_large_table_is_thinned_by_the_seed() -> None:
     assert (some.target == table.some(100, 4).target).all()
     assert (some.target != table.some(100, 5).target).any()
     assert table.some(500, 4) is table
+
+
+def test_a_file_that_is_given_takes_the_place_of_the_stand_in(tmp_path: Path) -> None:
+    path = tmp_path / "mx.csv"
+    lines = [f"{i},{i % 3},{100 * i}" for i in range(100)]
+    path.write_text("age,kids,totalincome\n" + "\n".join(lines) + "\n", "utf-8")
+    given = Data(mx=path)
+    real = measures.regression("MX", 80, 1, *given.file("MX"))
+    made_up = measures.regression("MX", 80, 1, *Data().file("MX"))
+    assert (real.name, real.synthetic, len(real.target)) == ("MX", False, 80)
+    assert (made_up.name, made_up.synthetic, len(made_up.target)) == ("MX stand-in", True, 80)
+    cells = learning.cells(QUICK, given)["figure4"]
+    paths = {cell.arguments["data"][0]: cell.arguments["data"][3] for cell in cells}
+    assert paths == {"BR": None, "MX": str(path), "WISDM": None}
+    before = cells[-1].key(1)
+    path.write_text(path.read_text("utf-8") + "5,1,300\n", "utf-8")
+    assert learning.cells(QUICK, given)["figure4"][-1].key(1) == before
+    changed = [cell.key(1) for cell in learning.cells(QUICK, given)["figure4"]]
+    assert set(changed) != {cell.key(1) for cell in cells}
+    with pytest.raises(SourceError, match="cannot be read"):
+        Data(br=tmp_path / "nothing").file("BR")
