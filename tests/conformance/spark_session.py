@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import warnings
 from typing import Any
@@ -31,7 +30,6 @@ def started() -> Any:
 
     It ends with this process. Small tables gain nothing from compiled plans, which take seconds each.
     """
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -10,16 +10,24 @@ import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from sqlglot import exp
 
+from deniable.errors import ExpressionError, SourceError
 from deniable.query import bounding, rounds
 from deniable.query.bounding import Bounding
+from deniable.query.dialects.offered import check
 from deniable.query.dialects.spark import written
 from deniable.query.expressions import parse_condition, parse_value
 from deniable.query.measures import Bins, Contributions, Count, Squares, Total, Tree, Units
 from deniable.query.schema import Column, Schema, Type
+from deniable.query.sources.spark import from_spark
+
+if TYPE_CHECKING:
+    from deniable.engines.engine import Engine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 KINDS = {
@@ -137,6 +145,63 @@ def test_nothing_in_the_sql_is_random_or_could_raise(shape: str) -> None:
         casts = re.findall(r"(?<!TRY_)CAST\((X'[0-9A-F]*')?", text)
         assert all(casts), "a cast of anything but literal bytes must be TRY_CAST"
         assert "OVER ()" not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "regexp_matches(hue, 'r+')",
+        "substring(hue, -2) = 'ed'",
+        "CAST(spend AS text) = '1'",
+        "strptime(hue, '%Y') IS NULL",
+    ],
+)
+def test_what_has_no_exact_form_for_spark_is_refused(text: str) -> None:
+    with pytest.raises(ExpressionError, match="on Spark"):
+        check(parse_condition(text, SCHEMA, argument="where"), "where")
+
+
+class Named:
+    """A frame that only tells its columns, and what it is asked for."""
+
+    def __init__(self, **kinds: str) -> None:
+        self.schema = self
+        self.fields = [
+            SimpleNamespace(name=n, dataType=SimpleNamespace(simpleString=lambda k=k: k))
+            for n, k in kinds.items()
+        ]
+        self.isStreaming, self.sparkSession = False, SimpleNamespace(version="4.0.0")
+        self.asked: list[str] = []
+
+    def toDF(self, *names: str) -> Named:
+        assert names == tuple(f"c{place}" for place in range(len(self.fields)))
+        return self
+
+    def selectExpr(self, *texts: str) -> Named:
+        self.asked = list(texts)
+        return self
+
+
+def test_a_frame_is_asked_for_bytes_that_are_text_and_for_times_in_utc() -> None:
+    frame = Named(
+        who="bigint", hue="string collate UTF8_LCASE", at="timestamp", plain="string", **{"o`dd": "int"}
+    )
+    source = from_spark(frame, {})
+    engine = SimpleNamespace(run=lambda work: work(), view=lambda held: "held")
+    source.rows(cast("Engine", engine), ["at", "hue", "o`dd", "plain"])
+    assert frame.asked == [
+        "try_validate_utf8(CAST(c1 AS STRING) COLLATE UTF8_BINARY) AS `hue`",
+        "timestampadd(MICROSECOND, unix_micros(c2), TIMESTAMP_NTZ '1970-01-01 00:00:00') AS `at`",
+        "try_validate_utf8(c3) AS `plain`",
+        "c4 AS `deniable_6f606464`",
+    ]
+
+
+def test_old_spark_is_refused() -> None:
+    frame = Named(who="bigint")
+    frame.sparkSession.version = "3.5.1"
+    with pytest.raises(SourceError, match="older than Spark 4"):
+        from_spark(frame, {})
 
 
 def test_a_node_without_a_form_is_refused() -> None:

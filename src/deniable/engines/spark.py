@@ -23,6 +23,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
@@ -176,6 +177,7 @@ class Spark:
 def local_session(cores: int = 2, memory: str = "2g", **settings: str) -> SparkSession:
     """Return a Spark session of this machine alone, for trying out: nothing outside it can reach it.
 
+    Its workers run this Python, unless PYSPARK_PYTHON names another.
     Args:    settings: of Spark, with _ for the dots: spark_sql_shuffle_partitions="8".
     Raises:  EngineError: no Java, or no PySpark; it says what to install.
     """
@@ -185,6 +187,7 @@ def local_session(cores: int = 2, memory: str = "2g", **settings: str) -> SparkS
         from pyspark.sql import SparkSession
     except ImportError:
         raise EngineError(_NO_PYSPARK) from None
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores},4]").config("spark.driver.memory", memory)
     ours = {
         "spark.driver.host": "127.0.0.1",
