@@ -179,6 +179,39 @@ def test_partial_fit_goes_round_by_round_and_refuses_people_it_has_asked() -> No
         model.partial_fit(x[:1], y[:1], users=["new"])
 
 
+def test_rounds_of_one_class_need_the_two_labels_beforehand() -> None:
+    x, _ = people(20)
+    model = LogisticRegression(epsilon=1, batch=10, people=20, classes=["no", "yes"], seed=1)
+    model.partial_fit(x[:10], ["yes"] * 10, users=range(10))
+    model.partial_fit(x[10:], ["no"] * 10, users=range(10, 20))
+    assert list(model.classes_) == ["no", "yes"]
+    assert model.reports_ == 20
+    for labels, words in ((["yes"] * 10, "1 class, not two"), (["yes", "other"] * 5, "a label that is none")):
+        classes = None if "two" in words else ["no", "yes"]
+        with pytest.raises(ValueError, match=words):
+            LinearSVM(epsilon=1, batch=10, people=20, classes=classes).fit(x[:10], labels)
+
+
+def test_seeded_rounds_draw_different_bits() -> None:
+    model = LinearRegression(epsilon=1, seed=3)
+    assert model._bits(0).integer(64) == dn.SeededBits(3, insecure=True).integer(64)
+    assert model._bits(1).integer(64) != model._bits(0).integer(64)
+
+
+def test_people_whose_round_failed_count_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = people(10)
+    model = LinearRegression(epsilon=1, batch=10, people=20)
+
+    def broken(self: Vector, reports: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(Vector, "decode", broken)
+    with pytest.raises(MemoryError):
+        model.partial_fit(x, y, users=range(10))
+    with pytest.raises(ParameterError, match="hold people who have sent their report"):
+        model.partial_fit(x, y, users=range(10))
+
+
 def test_a_short_round_is_divided_by_the_size_that_was_planned() -> None:
     """No private count divides: five people of ten move the weights by a tenth of their sum."""
     plan = LinearRegression(epsilon=1, batch=10).plan(20, 1)

@@ -12,7 +12,7 @@ Public: the number of rows, the attributes, the two labels, and every argument. 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -53,6 +53,7 @@ class _Linear(Conventions):
         fit_intercept: bool = True,
         people: int | None = None,
         seed: int | None = None,
+        classes: Sequence[Any] | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.norm = norm
@@ -66,6 +67,7 @@ class _Linear(Conventions):
         self.fit_intercept = fit_intercept
         self.people = people
         self.seed = seed
+        self.classes = classes
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
         """Learn from people who send one report each; rows beyond the last whole group are not asked.
@@ -75,7 +77,7 @@ class _Linear(Conventions):
         rows = arrays.features(X)
         wanted = self._targets(arrays.targets(y, len(rows)), known=False)
         plan = self.plan(len(rows), rows.shape[1])
-        bits = self._bits()
+        bits = self._bits(0)
         self._start(plan)
         self._learn(plan, rows, wanted, shuffled(len(rows), bits), reported(plan, bits))
         return self
@@ -94,10 +96,11 @@ class _Linear(Conventions):
         if not hasattr(self, "plan_"):
             self._start(self.plan(self.people or 0, rows.shape[1]))
         self._admit(asked, len(rows))
+        self._asked.update(asked)
         plan, state = self.plan_, self._state
         found = gradients(plan.loss, state.current, plan.completed(rows), wanted)
-        mean = reported(plan, self._bits())(clipped(found, norm=plan.vector.norm, clip=plan.clip))
-        self._asked.update(asked)
+        collect = reported(plan, self._bits(state.round))
+        mean = collect(clipped(found, norm=plan.vector.norm, clip=plan.clip))
         state.advance(mean)
         self.reports_ += len(rows)
         self._keep(state.weights, state.round)
@@ -170,8 +173,11 @@ class _Linear(Conventions):
         """Return y as the loss needs it. known: training goes on, so labels are those of before."""
         raise NotImplementedError
 
-    def _bits(self) -> Bits:
-        return SystemBits() if self.seed is None else SeededBits(self.seed, insecure=True)
+    def _bits(self, number: int) -> Bits:
+        """Return fresh bits; with a seed those of this round."""
+        if self.seed is None:
+            return SystemBits()
+        return SeededBits((self.seed + (number << 64)) % (1 << 128), insecure=True)
 
 
 class LinearRegression(_Linear):
@@ -236,7 +242,7 @@ class LinearRegression(_Linear):
         self._start(self.plan(len(rows), rows.shape[1]))
         whole = np.column_stack([rows, *([np.ones(len(rows))] if self.fit_intercept else []), wanted])
         vector = statistics.protocol(epsilon=self.epsilon, numbers=whole.shape[1], mechanism=self.mechanism)
-        weights = statistics.solved(whole, vector=vector, penalty=self.plan_.penalty, bits=self._bits())
+        weights = statistics.solved(whole, vector=vector, penalty=self.plan_.penalty, bits=self._bits(0))
         self.reports_ = len(rows)
         self._keep(weights, 1)
         return self
@@ -265,7 +271,7 @@ class LinearRegression(_Linear):
 
 
 class _Classifier(_Linear):
-    """Two classes; which two labels there are is public."""
+    """Two classes. Their labels are public: `classes`, or what y holds where that is left out."""
 
     kind = "classifier"
     classes_: NDArray[Any]
@@ -288,16 +294,21 @@ class _Classifier(_Linear):
             arrays.numbers(given)
             if (given != np.floor(given)).any():
                 raise ValueError("Unknown label type: continuous. Labels are two classes.")
-        labels = self.classes_ if known else np.unique(given)
+        labels = self.classes_ if known else np.unique(given if self.classes is None else self.classes)
         if len(labels) != 2:
             found = "1 class" if len(labels) == 1 else f"{len(labels)} classes"
-            raise ValueError(f"Only binary classification is supported: y has {found}, not two.")
+            raise ValueError(f"Only binary classification is supported: there are {found}, not two.")
+        if not np.isin(given, labels).all():
+            raise ValueError("y holds a label that is none of the two classes.")
         self.classes_ = labels
         return np.where(given == labels[1], 1.0, -1.0)
 
 
 class LogisticRegression(_Classifier):
-    """Two classes, by reports about the gradient of ln(1 + exp(-y x.w)). Arguments: as LinearRegression."""
+    """Two classes, by reports about the gradient of ln(1 + exp(-y x.w)). Arguments: as LinearRegression.
+
+    classes: the two labels.
+    """
 
     loss = "logistic"
 
@@ -308,6 +319,9 @@ class LogisticRegression(_Classifier):
 
 
 class LinearSVM(_Classifier):
-    """Two classes, by reports about the gradient of max(0, 1 - y x.w). Arguments: as LinearRegression."""
+    """Two classes, by reports about the gradient of max(0, 1 - y x.w). Arguments: as LinearRegression.
+
+    classes: the two labels.
+    """
 
     loss = "hinge"
