@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from deniable.studies.dct.drawing import Dot, Drawing, Line, Shape, Words
 
 _WIDTH, _HEIGHT = 760, 270
-_LEFT, _TOP, _RIGHT, _BOTTOM = 62, 40, 14, 46
+_LEFT, _TOP, _RIGHT, _BOTTOM = 62, 40, 26, 46
 _GREY, _LIGHT, _RED = "#555555", "#dddddd", "#b00020"
 _COLOURS = "#0072b2 #d55e00 #009e73 #cc79a7 #e69f00 #56b4e9 #000000 #8a6d00 #7b3fa0 #606060".split()
 _DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
