@@ -29,7 +29,7 @@ SHORT: dict[str, tuple[str, ...]] = {
     "local": ("--runs", "20"),
     "vectors": (),
     "learn": (),
-    "spark": (),
+    "spark": ("--runs", "1"),
 }
 FULL = {"release": ("--patient",), "quantiles": ("--rows", "1000000", "--times", "10")}
 
