@@ -334,10 +334,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("automatic")
     asked(three_each()).release(epsilon=100, delta="1e-8").save(folder / "found")
     asked([]).release(epsilon=1, delta="1e-8").save(folder / "fallback")
+    asked(three_each(), keys=["c1", "c2"]).release(epsilon=100).save(folder / "two keys")
+    unfit = protect(table([]), unit=ROW).aggregate(m=dn.mean("spend", bounds="auto", share="0.5"))
+    unfit.release(epsilon=1).save(folder / "rows")
     return folder
 
 
-@pytest.mark.parametrize("name", ["found", "fallback"])
+@pytest.mark.parametrize("name", ["found", "fallback", "two keys", "rows"])
 def test_a_saved_release_with_choices_is_sound(saved: Path, name: str) -> None:
     found = review(saved / name)
     assert found.sound, str(found)

@@ -210,7 +210,9 @@ def _queries() -> Iterator[Subject]:
     shades = pa.table({"colour": ["red", "blue"], "shade": ["warm", "cold"], "weight": [3, -2]})
     joined = people.join(shades, on="colour").group_by("shade", keys=["warm", "cold"])
     weighed = aggregates.sum("weight", bounds=(-3, 3), max_rows=1)
-    yield Asked("release: a public table joined", pure, joined.aggregate(people=units, weighed=weighed), "laplace")
+    yield Asked(
+        "release: a public table joined", pure, joined.aggregate(people=units, weighed=weighed), "laplace"
+    )
     different = aggregates.distinct("comment", max_values=2)
     yield Asked("release: different values", pure, keyed.aggregate(values=different), "laplace")
     each = rows.aggregate(rows=aggregates.count(), spend=aggregates.sum("spend", bounds=(-5, 10)))

@@ -194,10 +194,16 @@ def differing(query: Query, settled: Sequence[Choice]) -> Iterator[str]:
         elif not set(choice.chosen) <= {*choice.ends, *choice.fallback}:
             yield f"{choice.name}: what was chosen is none of its classes"
         elif choice.argument == "max_groups":
-            if query.groups is None or query.groups.max_groups != choice.chosen[0]:
+            if query.groups is None or query.groups.max_groups != _within_keys(query, choice.chosen[0]):
                 yield f"{choice.name}: it is not what was chosen"
         elif not any(_has(aggregate, choice) for _, aggregate in query.outputs):
             yield f"{choice.name}: no column has what was chosen"
+
+
+def _within_keys(query: Query, most: Fraction) -> Fraction:
+    """Return the number that a record has: a unit is in no more groups than were declared."""
+    keys = None if query.groups is None else query.groups.keys
+    return most if keys is None else min(most, Fraction(keys.num_rows))
 
 
 def _has(aggregate: Aggregate, choice: Choice) -> bool:
