@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -101,3 +102,17 @@ def test_domains_that_are_none_are_refused(domain: object) -> None:
         dn.learn.Encoder({"x": domain})  # type: ignore[dict-item]
     with pytest.raises(ParameterError, match="must not be empty"):
         dn.learn.Encoder({})
+
+
+@pytest.mark.parametrize("bounds", [(-1e308, 1e308), (0, 10**400), (1, 1 + 1e-300), (0, 5e-324), (2, 1)])
+def test_bounds_whose_difference_is_no_float_are_refused(bounds: tuple[Any, Any]) -> None:
+    with pytest.raises(ParameterError, match="x"):
+        dn.learn.Encoder({"x": bounds})
+
+
+@pytest.mark.parametrize("bounds", [(-1e100, 1e100), (-1e-100, 1e-100), (0, "1e-100")])
+def test_the_widest_and_the_closest_bounds_become_finite_coordinates(bounds: tuple[Any, Any]) -> None:
+    coded = dn.learn.Encoder({"x": bounds})
+    low, high = (float(end) for end in bounds)
+    found = [coded.encode({"x": value})[0] for value in (-math.inf, low, None, high, 1e308)]
+    assert found == [-1, -1, 0, 1, 1]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import deniable as dn
@@ -177,6 +179,19 @@ def test_partial_fit_goes_round_by_round_and_refuses_people_it_has_asked() -> No
     assert (model.reports_, model.n_iter_) == (300, 3)
     with pytest.raises(ParameterError, match="after the last round"):
         model.partial_fit(x[:1], y[:1], users=["new"])
+
+
+@pytest.mark.parametrize(
+    "name", [None, math.nan, np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT, ("first", math.nan)]
+)
+def test_people_without_a_name_are_not_asked_since_they_could_be_asked_again(name: Any) -> None:
+    x, y = people(20)
+    model = LinearRegression(epsilon=1, batch=10, people=20, seed=1)
+    model.partial_fit(x[:10], y[:10], users=[("a", np.str_("b")), np.int64(7), *range(10, 18)])
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="hold a missing name"):
+            model.partial_fit(x[10:11], y[10:11], users=[name])
+    assert model.reports_ == 10
 
 
 def test_rounds_of_one_class_need_the_two_labels_beforehand() -> None:

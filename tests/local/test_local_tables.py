@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -92,3 +94,25 @@ def test_a_table_with_one_output_and_no_draws_work() -> None:
     table = Table([[ONE]])
     assert table.sample(np.zeros(5, np.int64), SeededBits(3, insecure=True)).tolist() == [0] * 5
     assert len(Table(ROWS).sample(np.zeros(0, np.int64), SeededBits(3, insecure=True))) == 0
+
+
+def test_a_table_that_would_be_drawn_wrongly_is_refused_even_without_asserts() -> None:
+    """`python -O` drops asserts: there too, aliases that give a column one word too many draw nothing."""
+    program = """
+import deniable.local.tables as tables
+from deniable.bits import SystemBits
+from deniable.errors import NoiseError
+right = tables._aliases
+def wrong(row, k, bucket):
+    kept, alias = right(row, k, bucket)
+    place = next(at for at, other in enumerate(alias) if other != at)
+    return [*kept[:place], kept[place] + 1, *kept[place + 1 :]], alias
+tables._aliases = wrong
+table = tables.Table([[1 << 31, 1 << 30, 1 << 30], [1 << 30, 1 << 30, 1 << 31]])
+try:
+    table.sample([0, 1], SystemBits())
+except NoiseError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-O", "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "refused\n", done.stderr

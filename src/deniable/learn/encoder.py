@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import ParameterError
-from deniable.exact import exact
 from deniable.local.client import number
+from deniable.local.coins import bounded
 
 Floats = NDArray[np.float64]
 Domain = tuple[Any, Any] | list[Any]
@@ -142,10 +142,9 @@ def _plain(value: object) -> object:
 def _part(name: str, domain: object) -> _Number | _Category:
     fix = "Give bounds as a tuple (0, 100), values as a list ['red', 'blue']."
     if isinstance(domain, tuple) and len(domain) == 2:
-        low, high = (exact(end, name) for end in domain)
-        if low < high:
-            return _Number(float(low), float(high))
-    elif isinstance(domain, list) and len(domain) >= 2:
+        low, high = bounded(domain, name)
+        return _Number(float(low), float(high))
+    if isinstance(domain, list) and len(domain) >= 2:
         values = [_plain(value) for value in domain]
         if None not in values and len(set(values)) == len(values):
             return _Category(values)

@@ -86,8 +86,9 @@ class _Linear(Conventions):
         """Run one round with the people in these rows; the first call plans for `people` in all.
 
         Args:    users: who they are, one a row: names that are unlike for different people.
-        Raises:  ParameterError: somebody has been asked before or comes twice, there are more than a round
-                 has, or all rounds are done. Nobody is asked then. ValueError: X or y cannot be used.
+        Raises:  ParameterError: somebody has been asked before, comes twice or has no name, there are more
+                 than a round has, or all rounds are done. Nobody is asked then. ValueError: X or y cannot be
+                 used.
         """
         self._descends()
         rows = arrays.features(X, known=getattr(self, "n_features_in_", None), model=type(self).__name__)
@@ -146,7 +147,13 @@ class _Linear(Conventions):
         self._keep(self._state.weights, plan.rounds)
 
     def _admit(self, asked: list[Hashable], n: int) -> None:
-        """Refuse a group before anybody in it is asked. Names of people stay out of the message."""
+        """Refuse a group before anybody in it is asked. Names of people stay out of the message.
+
+        A name that is missing, or is not equal to itself (NaN), tells nobody apart: its person could be asked
+        in each round.
+        """
+        if any(_missing(name) for name in asked):
+            raise ParameterError("users", None, "hold a missing name", "Leave these rows out, or name them.")
         if len(asked) != n or len(set(asked)) != n:
             raise ParameterError("users", None, "must name each row once", "Give one different name a row.")
         if not self._asked.isdisjoint(asked):
@@ -178,6 +185,14 @@ class _Linear(Conventions):
         if self.seed is None:
             return SystemBits()
         return SeededBits((self.seed + (number << 64)) % (1 << 128), insecure=True)
+
+
+def _missing(name: object) -> bool:
+    """Whether this, or a part of it, is None or is not equal to itself."""
+    if isinstance(name, tuple | frozenset):
+        return any(_missing(part) for part in name)
+    same: Any = name == name
+    return name is None or not (isinstance(same, bool | np.bool_) and bool(same))
 
 
 class LinearRegression(_Linear):

@@ -29,6 +29,7 @@ from deniable.local.client import number
 ONE = 1 << 32
 _LARGEST = Fraction(40)
 _FURTHEST = Fraction(400)
+_WIDEST, _CLOSEST = Fraction(10) ** 100, 1e-100
 
 
 def most(epsilon: Fraction) -> Fraction:
@@ -59,14 +60,18 @@ def hold(ratio: Fraction, epsilon: Fraction) -> None:
         )
 
 
-def bounded(bounds: object) -> tuple[Fraction, Fraction]:
-    """Return the two bounds exactly; refuse all but two numbers that rise."""
+def bounded(bounds: object, argument: str = "bounds") -> tuple[Fraction, Fraction]:
+    """Return the two bounds exactly; refuse all but two numbers that rise, by 1e-100 or more, within 1e100.
+
+    So the difference of two numbers between them, and its share of the whole, are floats that exist.
+    Raises:  ParameterError.
+    """
     fix = "Give two numbers that rise, for example (0, 100)."
     if not (isinstance(bounds, tuple | list) and len(bounds) == 2):
-        raise ParameterError("bounds", bounds, "must be two numbers", fix)
-    low, high = exact(bounds[0], "bounds"), exact(bounds[1], "bounds")
-    if not low < high or not float(high) > float(low):
-        raise ParameterError("bounds", bounds, "must rise", fix)
+        raise ParameterError(argument, bounds, "must be two numbers", fix)
+    low, high = exact(bounds[0], argument), exact(bounds[1], argument)
+    if not (max(abs(low), abs(high)) <= _WIDEST and float(high) - float(low) >= _CLOSEST):
+        raise ParameterError(argument, bounds, "must rise, by 1e-100 or more, within 1e100", fix)
     return low, high
 
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from deniable.bits import Bits
 from deniable.brackets import exponential
-from deniable.errors import ParameterError
+from deniable.errors import NoiseError, ParameterError
 from deniable.exact import text
 
 _PIECE = 1 << 16
@@ -133,7 +133,8 @@ class Table:
         k = max(self.outputs - 1, 1).bit_length()
         shift = self.bits - k
         pairs = [_aliases(row, k, 1 << shift) for row in self.entries]
-        assert all(_exact(row, *pair, 1 << shift) for row, pair in zip(self.entries, pairs, strict=True))
+        if not all(_exact(row, *pair, 1 << shift) for row, pair in zip(self.entries, pairs, strict=True)):
+            raise NoiseError("A table is not drawn as it is written. This is a fault; report it.")
         word, small = (np.uint32 if self.bits == 32 else np.uint64), np.uint8 if k <= 8 else np.uint16
         kept = np.array([number for pair in pairs for number in pair[0]], word)
         return kept, np.array([place for pair in pairs for place in pair[1]], small), shift

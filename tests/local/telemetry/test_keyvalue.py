@@ -15,6 +15,7 @@ from deniable.bits import SeededBits
 from deniable.brackets import exponential
 from deniable.errors import ParameterError, ReportError
 from deniable.local import KeyValue
+from deniable.local.keyvalue import pairs
 from deniable.local.keyvalue.pairs import Pairs, sampled
 from deniable.local.keyvalue.ratio import quotient
 from deniable.local.keyvalue.rounds import Lying
@@ -224,6 +225,43 @@ def test_arrays_refuse_what_a_device_takes() -> None:
             protocol.randomize(values)
         assert "11" not in str(refused.value)
     assert len(protocol.randomize([])) == 0
+
+
+@pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue", "privkvm"])
+def test_two_spellings_of_one_key_are_one_on_a_device_and_refused_in_an_array(mechanism: str) -> None:
+    """Held twice, a key would be sampled twice as often as `padding` allows: epsilon 1.49 instead of 1."""
+    protocol = KeyValue(epsilon=1, keys=["\u00e9", "b"], padding=2, mechanism=mechanism)
+    with pytest.raises(ParameterError, match="hold a key twice"):
+        protocol.randomize([{"b": 1}, {"\u00e9": 1, "e\u0301": 1}])
+    assert len(protocol.randomize([{"e\u0301": 1}, {"\u00e9": 1, "b": 0}])) == 2
+    both = pairs.one_person({"\u00e9": 1, "e\u0301": 1}, protocol.keys, protocol.bounds)
+    assert both.keys.tolist() == [0]
+
+
+def test_pairs_that_are_handed_over_are_checked_like_any_others() -> None:
+    protocol = KeyValue(epsilon=1, keys=["a", "b", "c"], padding=2)
+    whole: Any = np.uint64
+    wrong: dict[str, Any] = {
+        "twice": [([0, 2], [1, 1], [0, 0]), ([0, 2], [1, 0], [0, 0]), ([0, 1, 3], [2, 0, 0], [0, 0, 0])],
+        "starts": [
+            ([1, 2], [0, 1], [0, 0]),
+            ([0, 2, 1, 2], [0, 1], [0, 0]),
+            ([0, 1], [0], [0, 0]),
+            ([], [], []),
+        ],
+    }
+    for words, cases in wrong.items():
+        for case in cases:
+            for dtype in (np.int64, whole):
+                given: list[Any] = [np.array(part, dtype) for part in case]
+                with pytest.raises(ParameterError, match=words):
+                    protocol.randomize(Pairs(*given))
+    odds: list[Any] = [np.zeros(2), np.zeros((2, 1), np.int64)]
+    for odd in odds:
+        with pytest.raises(ParameterError, match="whole numbers"):
+            protocol.randomize(Pairs(np.array([0, 2]), odd, np.array([0, 0])))
+    right = Pairs(np.array([0, 2, 2, 3], whole), np.array([0, 2, 1], whole), np.array([0, 1, 2], whole))
+    assert len(protocol.randomize(right)) == 3
 
 
 @pytest.mark.parametrize(("held", "odds"), [(1, 1 / 3), (3, 1 / 3), (5, 1 / 5)])

@@ -84,7 +84,8 @@ def one_person(value: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -
 def people(values: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -> Pairs:
     """Return the pairs of a list of dicts.
 
-    Raises:  ParameterError: an entry is no dict, holds another key, or a number outside the bounds.
+    Raises:  ParameterError: an entry is no dict, holds another key, one key twice, or a number outside the
+             bounds. A key held twice would be sampled twice as often as `share` says.
     """
     if isinstance(values, Pairs):
         return _admitted(values, keys)
@@ -99,15 +100,30 @@ def people(values: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -> P
     at = places(_floats(numbers), bounds, 1)
     owners = np.repeat(np.arange(len(listed)), np.diff(starts))
     order = np.lexsort((given, owners))
-    return Pairs(starts, given[order], at[order])
+    return _once(Pairs(starts, given[order], at[order]))
 
 
-def _admitted(pairs: Pairs, keys: Domain) -> Pairs:
-    inside = len(pairs.keys) == len(pairs.at) == int(pairs.starts[-1])
-    if not (inside and bool(np.all((pairs.keys >= 0) & (pairs.keys < len(keys))))):
+def _admitted(given: Pairs, keys: Domain) -> Pairs:
+    parts = [np.asarray(part) for part in (given.starts, given.keys, given.at)]
+    if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
+        raise ParameterError("values", None, "must be pairs of whole numbers", _FIX)
+    starts, held, at = (part.astype(np.int64) for part in parts)
+    fit = len(starts) > 0 and int(starts[0]) == 0 and int(starts[-1]) == len(held) == len(at)
+    if not (fit and bool(np.all(starts[1:] >= starts[:-1]))):
+        raise ParameterError("values", None, "have starts that fit no pairs", _FIX)
+    if not bool(np.all((held >= 0) & (held < len(keys)))):
         raise ParameterError("values", None, "hold keys that are not declared", _FIX)
-    if not bool(np.all((pairs.at >= 0) & (pairs.at <= ONE))):
+    if not bool(np.all((at >= 0) & (at <= ONE))):
         raise ParameterError("values", None, "hold numbers outside the bounds", _FIX)
+    return _once(Pairs(starts, held, at))
+
+
+def _once(pairs: Pairs) -> Pairs:
+    """Return the pairs; refuse those of a person whose keys do not rise."""
+    owners = np.repeat(np.arange(len(pairs)), pairs.many)
+    if not bool(np.all((pairs.keys[1:] > pairs.keys[:-1]) | (owners[1:] > owners[:-1]))):
+        fix = "Give each key once, in rising order; two spellings that look alike are one key."
+        raise ParameterError("values", None, "hold a key twice for one person", fix)
     return pairs
 
 
