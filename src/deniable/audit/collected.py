@@ -133,8 +133,7 @@ def _telemetry() -> Iterator[Subject]:
         client = one.client(bits=bits)
         return b"".join(client.report(given)[9:] for given in (value, 5.0, value))
 
-    total = PureDP(epsilon=one.event.epsilon * one.lifetime.times)
-    yield BlackBox("1BitMean, a number that moves", total, both, 0.0, 10.0)
+    yield BlackBox("1BitMean, numbers that change at the same times", one.permanent, both, 0.0, 10.0)
 
 
 def _learning() -> Iterator[Subject]:

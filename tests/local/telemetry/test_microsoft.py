@@ -106,7 +106,7 @@ def test_a_memo_says_at_most_one_answer_more_than_it_has_items() -> None:
     for _ in range(20):
         client = found.client()
         reports = {client.report(item) for item in range(20)}
-        assert client.spent.times == 4 == found.lifetime.times
+        assert client.spent.times == 4 == found.most_answers
         assert len(reports) <= 4
         assert client.report(7) in reports
 

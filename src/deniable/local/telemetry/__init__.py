@@ -10,8 +10,8 @@
 | DBitFlip   | an item of a list | the share of each item               | Ding, Kulkarni, Yekhanin 2017    |
 
 What each costs is said twice. `event`: one report, looked at alone. `permanent`: everything that is ever
-reported about one value. Another value is another permanent answer and costs `permanent` again; so does the
-same value once its answer is forgotten. `client.spent` adds up what this device knows of.
+reported about one value that does not change. Values that change are another matter: *that* and *when* they
+change is not hidden by a permanent answer, and no sum covers it. `memo` says what does add up.
 """
 
 from __future__ import annotations

@@ -5,11 +5,15 @@
 3. The d bits are drawn once for each of the drawn items that the value may be, and once for a value that is
    none of them: these are remembered. So one memo can give at most d + 1 different answers.
 
-Guarantee, for two items of one person and everything reported while the value counts as one of them:
+Guarantee, for two items of one person and everything reported while the value stays the one or the other:
 1. Which items are drawn does not depend on the value.
 2. Two values differ in at most two of the bits, and each bit's odds are at most K / (2**32 - K): the
    probabilities of an answer differ by at most its square, which `__init__` holds to e**epsilon in rationals.
-Another item among those drawn costs epsilon again; so does the change to none of them.
+3. Between two histories that, whichever items are drawn, change at the same times among the drawn ones and
+   none of them, epsilon for each of those classes (`memo`, step 1). With d = k these are histories whose
+   items change at the same times; with fewer bits hardly any but constant ones: where 1 is drawn and 0, 2, 5
+   are not, (0, 5, 0) gives one answer and (1, 2, 1) two. Between others there is no such bound: bits that
+   change prove that the value did, which is not hidden.
 Source: Ding, Kulkarni, Yekhanin 2017, sections 3.2 and 4.3.
 """
 
@@ -25,7 +29,6 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import events
 from deniable.bits import Bits, SystemBits
 from deniable.errors import ParameterError
 from deniable.exact import Number, positive, text, whole
@@ -80,13 +83,13 @@ class DBitFlip:
 
     @property
     def permanent(self) -> PureDP:
-        """What everything costs that is ever reported about one item."""
+        """What everything costs that is ever reported about one item that does not change."""
         return PureDP(epsilon=self.epsilon)
 
     @property
-    def lifetime(self) -> events.Repeated:
-        """What everything costs that one memo can ever report."""
-        return events.Repeated(self.permanent, self.bits + 1)
+    def most_answers(self) -> int:
+        """How many permanent answers one memo can draw. No price: the times of changes have none (`memo`)."""
+        return self.bits + 1
 
     @cached_property
     def parameters(self) -> Parameters:
@@ -122,8 +125,8 @@ class DBitFlip:
             self.event,
             f"A report speaks of {self.bits} of {len(self.domain):,} items, drawn once: one flipped bit "
             "each, whether the value is that item. The bits are remembered: all reports about one item cost "
-            "this once. Each change to another of the drawn items, or to none of them, costs it again. For "
-            "each:",
+            "this once. When the value becomes another of the drawn items, or none of them, that it changed "
+            "is not hidden: bits that change prove it. For a value that stays:",
             again=False,
         )
 

@@ -4,9 +4,24 @@ Why it matters. A permanent answer is drawn once; all later reports are made fro
 is ever reported about one value costs what one answer costs. If the answer were drawn anew each day, the days
 would add up; the average of many would be the truth.
 
+What holds, and what does not. A history is the value of each day; values with one permanent answer are one
+class. Two histories *change at the same times* if any two days are of one class in the one just when they are
+in the other.
+1. Answers of different classes are drawn apart. Let two histories change at the same times, with k classes
+   each. Then the reports of both are made alike from k answers, of which each costs `permanent`: the laws of
+   all reports together differ by at most k `permanent`. Where classes hang on something else that is drawn
+   once (a shift, the items that are asked), this must be so whatever is drawn.
+2. Between other histories nothing of the kind holds. (0, 0) never gives two different answers and (0, 1) does
+   about half the time: a report that shows both rules out the first history, whatever epsilon is. Coins that
+   are tossed afresh for each report (RAPPOR's) make that likelier or less likely instead of certain; then a
+   change shows after a few reports.
+So the times of changes are not protected, and `spent` is no bound over all histories (Ding, Kulkarni,
+Yekhanin 2017, section 4, say so too).
+
 | what happens to the memo       | what is done                                       | what it costs        |
 |--------------------------------|----------------------------------------------------|-----------------------|
-| the value is another one       | a new answer is drawn and remembered               | `permanent` again    |
+| the value is another one       | a new answer is drawn and remembered               | `permanent` again,   |
+|                                |                                                    | and the change shows |
 | lost (no file)                 | a new memo begins; only `earlier` can say what the | `permanent` again for|
 |                                | old one held                                       | each value           |
 | an entry is damaged (its check | that answer is drawn again, and counted            | `permanent` again    |
@@ -166,7 +181,7 @@ class Remembering(Protocol):
 
     @property
     def permanent(self) -> PureDP:
-        """What everything costs that is ever reported about one value."""
+        """What everything costs that is ever reported about one value that does not change."""
         ...
 
     def remembered(self, value: object, memo: Memo, bits: Bits) -> NDArray[Any]:
@@ -198,7 +213,11 @@ class MemoClient:
 
     @property
     def spent(self) -> events.Repeated:
-        """What this person has spent, as far as the memo knows: `permanent`, once for each answer drawn."""
+        """`permanent`, once for each answer drawn that the memo knows of.
+
+        It bounds how well this history is told from one that changes at the same times (step 1 above); from
+        others it may be told with certainty.
+        """
         return events.Repeated(self._protocol.permanent, self.memo.count())
 
     @property
@@ -209,7 +228,8 @@ class MemoClient:
             f"This device has drawn {many:,} permanent answer{'s' * (many != 1)}. All reports about one "
             "value are made from one of them. For each:",
             *promise(self._protocol.permanent, local=True),
-            "Several add up.",
+            "Several add up, as far as your values would otherwise have changed at the same times. That and "
+            "when a value changed is not hidden, whatever this sum is.",
         ]
         if self.memo.gone:
             said.append(

@@ -5,15 +5,16 @@
    the lower one (alpha-point rounding). Over the shift that is right on average.
 2. For grid point g the bit is 1 with probability T_g / 2**32, T_g = (2**32 - S d)/2 + g d: a straight line.
 3. The bit for each grid point is drawn once and remembered. A value that stays near one grid point costs
-   epsilon once, however often it is reported and however it moves there; each further grid point costs it
-   again, all of them (S + 1) epsilon.
+   epsilon once, however often it is reported and however it moves there.
 
-Guarantee, for two values of one person and everything reported while both count as one grid point:
+Guarantee, for two values of one person and everything reported while either counts as one grid point:
 1. The shift is drawn apart from the value; given it, the bits are those of two grid points.
 2. T_g and 2**32 - T_g lie between 2**32 - T_S and T_S, and T_S <= K (`slope`), K / (2**32 - K) <=
    e**epsilon: the largest odds of a bit, so the odds change at most e**epsilon-fold. A mixture over shifts
-   keeps that. A change of the bit shows that the value moved; that it did is covered by the sum, not
-   hidden.
+   keeps that.
+3. Between two histories that reach k grid points and, whatever the shift, change them at the same times, k
+   epsilon (`memo`, step 1). Between others there is no such bound: a bit that changes proves that the value
+   moved from one grid point to another, which is not hidden.
 Source: Ding, Kulkarni, Yekhanin 2017, sections 3 and 4. With one segment this is the one bit of Duchi et
 al.
 """
@@ -28,7 +29,6 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable import events
 from deniable.bits import Bits, SystemBits
 from deniable.exact import Number, positive, text, whole
 from deniable.guarantees import PureDP
@@ -45,7 +45,7 @@ class OneBitMean:
     """A protocol for the mean of a number that is asked again and again.
 
     Args:    bounds: values outside are clamped by a device; no value at all is the middle.
-             segments: more of them keep small moves at one price, and make a long life dearer: 1 to 1,024.
+             segments: fewer of them make it rarer that a small move shows: 1 to 1,024.
     Raises:  ParameterError: an argument is out of range.
     """
 
@@ -79,13 +79,13 @@ class OneBitMean:
 
     @property
     def permanent(self) -> PureDP:
-        """What everything costs that is ever reported about values that count as one grid point."""
+        """What everything costs that is ever reported about a value that stays near one grid point."""
         return PureDP(epsilon=self.epsilon)
 
     @property
-    def lifetime(self) -> events.Repeated:
-        """What everything costs that one memo can ever report."""
-        return events.Repeated(self.permanent, self.segments + 1)
+    def most_answers(self) -> int:
+        """How many permanent answers one memo can draw. No price: the times of changes have none (`memo`)."""
+        return self.segments + 1
 
     @cached_property
     def parameters(self) -> Parameters:
@@ -121,8 +121,9 @@ class OneBitMean:
             self.event,
             f"A report is one bit; a larger value between {low} and {high} gives a 1 more often. A value "
             "outside counts as the nearer bound, no value as the middle. The bit is remembered: reports that "
-            f"stay near one of {self.segments + 1} grid points cost this once. Each further grid point costs "
-            "it again. For each:",
+            f"stay near one of {self.segments + 1} grid points cost this once. When the value moves to "
+            "another grid point, that it moved is not hidden: a bit that changes proves it. For a value that "
+            "stays:",
             again=False,
         )
 

@@ -16,7 +16,9 @@ Guarantee, for two texts v, w of one person and h hashes:
    p* = (1 - kept) Q + kept P where it has 0. By the same count the probabilities of a report differ by at
    most (q* (1 - p*) / (p* (1 - q*)))**h: `event`, rounded up.
 4. The cohort is drawn apart from the text, so it changes neither.
-Another text, or a forgotten answer, is another permanent answer: it costs epsilon again (`memo`).
+5. Another text, or a forgotten answer, is another permanent answer. Two histories of k texts that change at
+   the same times keep k epsilon (`memo`, step 1). Between others there is no such bound: with coins (0, 1) a
+   report that changes proves that the text did; other coins hide that partly, for a few reports.
 Source: Erlingsson, Pihur, Korolova 2014.
 """
 
@@ -53,7 +55,7 @@ _GRID = 10**15
 class RAPPOR:
     """A protocol for text whose candidates need not be known beforehand.
 
-    Args:    epsilon: of everything ever reported about one text. bits: of the filter, a multiple of 8.
+    Args:    epsilon: of everything ever reported about one text that stays. bits: of the filter, in octets.
              coins: (p, q), the paper's: how likely a report's bit is 1 where the permanent bit is 0, and 1.
              (0, 1) reports the permanent answer itself.
     Raises:  ParameterError: an argument is out of range.
@@ -108,7 +110,7 @@ class RAPPOR:
 
     @property
     def permanent(self) -> PureDP:
-        """What everything costs that is ever reported about one text."""
+        """What everything costs that is ever reported about one text that does not change."""
         return PureDP(epsilon=self.epsilon)
 
     @cached_property
@@ -149,8 +151,8 @@ class RAPPOR:
             self.event,
             f"A report is {self.bits} bits of which a text sets {self.hashes}, flipped twice: once for ever, "
             f"once for this report. All reports about one text together keep epsilon {text(self.epsilon)}, "
-            "however many they are; another text costs that again, as does a forgotten answer. One report "
-            "alone:",
+            "however many they are; a forgotten answer costs that again. That and when a text changes to "
+            "another is not hidden, or only for a few reports. One report alone:",
             again=False,
         )
 
