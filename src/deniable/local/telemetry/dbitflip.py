@@ -37,8 +37,9 @@ from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.frequency.domain import Domain, declared
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, one, statement
+from deniable.local.payloads import checked, one, statement
 from deniable.local.reports import Reports
+from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
 
 _MOST = 1 << 14
@@ -188,18 +189,17 @@ class DBitFlip:
     def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Estimate:
         """Return (rate of ones - (1 - kept)) / (2 kept - 1), over those who speak of an item: unbiased.
 
-        The interval covers the coins and who was drawn to speak of an item. Of an item that nobody speaks of
-        nothing is known: NaN, between 0 and 1.
+        The interval covers the coins and who was drawn to speak of an item (`binomial`). Of an item that
+        nobody speaks of nothing is known: NaN, between 0 and 1.
         """
-        many, ones = aggregate.totals.astype(np.float64)
-        kept = self.kept / ONE
+        many, ones = aggregate.totals
+        flipped = (ONE - self.kept) / ONE
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate = ones / many
-            value = (rate - (1 - kept)) / (2 * kept - 1)
-            error = np.sqrt(np.maximum(rate * (1 - rate), 1 / many) / many) / (2 * kept - 1)
-        reach = normal(confidence) * error
-        low, high = np.where(many > 0, value - reach, 0.0), np.where(many > 0, value + reach, 1.0)
-        return Estimate(value, error, low, high, aggregate.n, confidence)
+            value = (ones / many - flipped) / (1 - 2 * flipped)
+            error = binomial.deviation(ones / many, many, flipped) / (1 - 2 * flipped)
+        low, high = ((end - flipped) / (1 - 2 * flipped) for end in binomial.rates(ones, many, confidence))
+        low, high = np.where(many > 0, low, 0.0), np.where(many > 0, high, 1.0)
+        return Estimate(value, error, low, high, aggregate.n, confidence, binomial.few(many))
 
     def inputs(self) -> list[object]:
         """Return the first items, up to three, and the last."""

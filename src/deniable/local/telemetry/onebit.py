@@ -24,7 +24,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,8 +34,9 @@ from deniable.guarantees import PureDP
 from deniable.local.coins import ONE, bounded, hold, most, place, places, spread, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, one, statement
+from deniable.local.payloads import checked, one, statement
 from deniable.local.reports import Reports
+from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
 
 
@@ -175,14 +175,19 @@ class OneBitMean:
     def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Estimate:
         """Return low + length (ones/n - T_0/2**32) / (S d / 2**32): unbiased.
 
-        Its variance, r (1 - r)/n with r the rate of ones, is at least that of n people with given values.
+        The standard error, from r (1 - r)/n with r the rate of ones, is at least that of n people with given
+        values. The interval is exact at the bounds too (`binomial`).
         """
         n, rate = aggregate.n, Fraction(int(aggregate.totals[0]), aggregate.n)
         steep = (self.bounds[1] - self.bounds[0]) * ONE / (self.segments * self.slope)
         value = float(self.bounds[0] + steep * (rate - Fraction(self.odds(0), ONE)))
-        error = float(steep) * sqrt(rate * (1 - rate) / n)
-        reach = normal(confidence) * error
-        return Estimate(value, error, value - reach, value + reach, n, confidence)
+        ones, many = aggregate.totals, one(n, np.int64)
+        error = float(steep) * float(binomial.deviation(ones / n, many, self.odds(0) / ONE)[0])
+        low, high = (
+            float(self.bounds[0]) + float(steep) * (float(end[0]) - self.odds(0) / ONE)
+            for end in binomial.rates(ones, many, confidence)
+        )
+        return Estimate(value, error, low, high, n, confidence, binomial.few(many))
 
     def inputs(self) -> list[float]:
         """Return the grid points."""

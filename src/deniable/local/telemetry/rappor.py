@@ -41,10 +41,11 @@ from deniable.exact import Number, exact, positive, text, whole
 from deniable.guarantees import PureDP
 from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
+from deniable.local.frequency.intervals import interval, spread
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, statement
+from deniable.local.payloads import checked, statement
 from deniable.local.reports import Reports
-from deniable.local.telemetry import decoding, texts
+from deniable.local.telemetry import binomial, decoding, texts
 from deniable.local.telemetry.memo import Memo, MemoClient
 
 _CELLS = 1 << 22
@@ -233,14 +234,17 @@ class RAPPOR:
         return decoding.Regression.of(self, candidates).worst()
 
     def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Estimate:
-        """Return the share of filters with each bit; NaN in a cohort without reports."""
-        seen, many = aggregate.totals[:, :-1], aggregate.totals[:, -1:].astype(np.float64)
-        p, q = (float(rate) for rate in self.rates)
+        """Return the share of filters with each bit; NaN, between 0 and 1, in a cohort without reports."""
+        seen, many = aggregate.totals[:, :-1], aggregate.totals[:, -1:]
+        p, q = self.rates
+        low, high = np.zeros(seen.shape), np.ones(seen.shape)
+        for cohort in np.flatnonzero(many):
+            ends = interval(seen[cohort], int(many[cohort, 0]), q, p, confidence)
+            low[cohort], high[cohort] = ends
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate = seen / many
-            value, error = (rate - p) / (q - p), np.sqrt(rate * (1 - rate) / many) / (q - p)
-        reach = normal(confidence) * error
-        return Estimate(value, error, value - reach, value + reach, aggregate.n, confidence)
+            value = (seen / many - float(p)) / float(q - p)
+            error = spread(value, q, p) / np.sqrt(many)
+        return Estimate(value, error, low, high, aggregate.n, confidence, binomial.few(many))
 
     def inputs(self) -> list[str]:
         """Return two texts whose filters differ as much as any, in some cohort."""

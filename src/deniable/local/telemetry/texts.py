@@ -2,10 +2,14 @@
 
 | value                                    | counts as                         |
 |------------------------------------------|-----------------------------------|
-| text                                     | itself, in UTF-8, NFC              |
+| text                                     | its first 1,024 characters, in     |
+|                                          | UTF-8, NFC                         |
 | True, False                              | the text true, false               |
 | a whole number below 2**64 in size       | its decimal digits                 |
 | anything else: None, 2.5, a list         | the empty text                     |
+
+Text is cut before it is normalised, which takes time in the square of the length where marks follow each other:
+a device that is busy for minutes tells by that what it holds.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from numpy.typing import NDArray
 from deniable.errors import ParameterError
 
 _LARGEST = 64
+_LONGEST = 1024
 
 
 def octets(value: Any) -> bytes:
@@ -29,7 +34,8 @@ def octets(value: Any) -> bytes:
     if issubclass(kind, bool | np.bool_):
         return b"true" if value is True or (kind is not bool and np.bool_.__bool__(value)) else b"false"
     if issubclass(kind, str):
-        return normalize("NFC", str.__str__(value)).encode("utf-8", "surrogatepass")
+        begun = str.__getitem__(value, slice(_LONGEST))
+        return normalize("NFC", begun).encode("utf-8", "surrogatepass")
     number = None
     if issubclass(kind, int):
         number = int.__int__(value)
