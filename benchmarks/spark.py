@@ -30,15 +30,18 @@ spark = local_session(2, "2g", spark_sql_shuffle_partitions="8")
 spark.sparkContext.setLogLevel("OFF")
 tick = os.sysconf("SC_CLK_TCK")
 
-def below(process):
-    yield process
-    for path in os.listdir(f"/proc/{process}/task"):
-        for child in open(f"/proc/{process}/task/{path}/children").read().split():
-            yield from below(int(child))
-
 def cpu():
-    fields = (open(f"/proc/{p}/stat").read().rpartition(")")[2].split() for p in below(os.getpid()))
-    return sum(sum(map(int, f[11:15])) for f in fields) / tick
+    parent, used = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = open(f"/proc/{name}/stat").read().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parent[int(name)], used[int(name)] = int(fields[1]), sum(map(int, fields[11:15])) / tick
+    ours = [os.getpid()]
+    for process in ours:
+        ours += [child for child, above in parent.items() if above == process]
+    return sum(used[process] for process in ours)
 
 def timed(name, work):
     wall, used = time.perf_counter(), cpu()
