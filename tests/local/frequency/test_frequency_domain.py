@@ -17,7 +17,7 @@ from frequency_oracles import ALPHA, EVERY, p_value
 from deniable.bits import SeededBits
 from deniable.errors import ParameterError, ReportError
 from deniable.local import Reports
-from deniable.local.frequency import Frequency
+from deniable.local.frequency import Frequency, domain
 from deniable.local.frequency.domain import declared
 
 
@@ -220,3 +220,39 @@ def test_a_set_without_a_direction_is_refused() -> None:
     protocol = Frequency(epsilon=1, domain=range(100), mechanism="subset")
     with pytest.raises(ReportError):
         protocol.aggregate(Reports(protocol.parameters, np.array([100], np.uint16)))
+
+
+def test_a_text_too_long_for_an_item_is_not_normalised_since_that_takes_time_by_its_square(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    protocol = Frequency(epsilon=1, domain=["a", "e\u0301", "\u1fa7"])
+    seen: list[int] = []
+
+    def counted(form: str, text: str) -> str:
+        seen.append(len(text))
+        return text if len(text) > 100 else unicodedata.normalize(form, text)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(domain, "normalize", counted)
+    client, marks = protocol.client(), "a" + "\u0301\u0316" * 1_000_000
+    assert len(client.report(marks)) == len(client.report("a"))
+    assert max(seen, default=0) <= 4
+
+
+def test_every_spelling_of_an_item_is_the_item_however_its_marks_are_taken_apart() -> None:
+    items = ["\u1fa7", "q\u0323\u0307", "\uac01", "\U0001d15e", "\u0344", "Å", "plain"]
+    made = declared(items)
+    for place, item in enumerate(items):
+        apart = unicodedata.normalize("NFD", item)
+        spellings = {item, apart, unicodedata.normalize("NFC", item)}
+        spellings |= {unicodedata.normalize("NFC", apart[:cut]) + apart[cut:] for cut in range(len(apart))}
+        for text in spellings | {"".join(reversed(apart))}:
+            same = unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", item)
+            assert made.place(text) == (place if same else None)
+    assert made.place("q\u0307\u0323") == 1
+    assert made.place("\u212b") == 5
+
+
+def test_items_have_an_end() -> None:
+    assert len(declared(["a" * 4096, "b"])) == 2
+    with pytest.raises(ParameterError, match="over 4,096 characters"):
+        declared(["a" * 4097, "b"])

@@ -13,6 +13,10 @@ and True. A value is an item only if it is of that kind and equal to it:
 Texts are compared in Unicode's normal form NFC, so that an accent written apart is the same text; two items
 that become equal are refused. On a device a value that is no item becomes `other`, or a uniformly random
 item.
+
+Normalising takes time that grows with the square of the marks in a row, so what a device has must not decide
+how much is normalised. Two texts with one NFC have one NFD, and no text is longer than its NFD: a text longer
+than the NFD of every item is none of them, and is not normalised. An item has 4,096 characters at most.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ Kind = Literal["text", "whole numbers", "truth"]
 _CLASSES: dict[Kind, type] = {"truth": bool, "text": str, "whole numbers": int}
 _MOST = 1 << 20
 _WIDE = 1 << 63
+_LONG = 1 << 12
 _FIX = "Give all items beforehand, for example ['red', 'blue'] or range(10)."
 
 
@@ -43,6 +48,7 @@ class Domain:
     """Items 0, 1, ... in the order in which they were given. other: an item, or None.
 
     _order: where the items are neighbouring whole numbers, the place of each, from the least on.
+    _longest: of the items' normal forms NFD, for texts.
     """
 
     items: tuple[Item, ...]
@@ -50,6 +56,7 @@ class Domain:
     kind: Kind
     _places: Mapping[Item, int] = field(repr=False, compare=False)
     _order: NDArray[np.int64] | None = field(repr=False, compare=False)
+    _longest: int = field(repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -70,7 +77,7 @@ class Domain:
         if item is None or _kind(item) != self.kind:
             return None
         found = self._places.get(item)
-        if found is None and isinstance(item, str):
+        if found is None and isinstance(item, str) and len(item) <= self._longest:
             found = self._places.get(normalize("NFC", item))
         return found
 
@@ -131,7 +138,9 @@ def declared(items: object, other: object = None) -> Domain:
     if len(places) < len(plain):
         twice = next(item for place, item in enumerate(plain) if places[item] != place)
         raise ParameterError("domain", twice, "holds an item twice", "Give each item once.")
-    found = Domain(tuple(plain), None, kind, places, _order(plain) if kind == "whole numbers" else None)
+    order = _order(plain) if kind == "whole numbers" else None
+    longest = max(len(normalize("NFD", str(item))) for item in plain) if kind == "text" else 0
+    found = Domain(tuple(plain), None, kind, places, order, longest)
     if other is None:
         return found
     place = found.place(other)
@@ -160,6 +169,8 @@ def _given(items: object) -> list[Item]:
         plain = _plain(item)
         if plain is None or (type(plain) is int and not -_WIDE <= plain < _WIDE):
             raise ParameterError("domain", item, "holds what is no text and no 64-bit whole number", _FIX)
+        if isinstance(plain, str) and len(plain) > _LONG:
+            raise ParameterError("domain", item, f"holds a text of over {_LONG:,} characters", "Shorten it.")
         found.append(plain)
         if len(found) > _MOST:
             raise many
