@@ -7,9 +7,10 @@
 | 27 to 30| a space, "-", "'" and "."                                                           |
 | 31      | one byte of UTF-8 follows, as two symbols: 1 + its upper half, 1 + its lower half   |
 
-Before that, text is put in normal form NFC, cut of spaces at both ends and made lower case. What is longer
-than the code is cut: two texts with the same beginning are then one. A value that is no text counts as the
-empty one. A code is a number: the first symbol in its highest bits.
+Before that, text is cut to 256 characters, put in normal form NFC, cut of spaces at both ends and made lower
+case. (NFC takes time in the square of the length: without the cut, a busy device would tell what it holds.)
+What is longer than the code is cut: two texts with the same beginning are then one. A value that is no text
+counts as the empty one. A code is a number: the first symbol in its highest bits.
 """
 
 from __future__ import annotations
@@ -28,13 +29,14 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz -'."
 _SYMBOLS = {letter: number for number, letter in enumerate(_ALPHABET, 1)}
 _BYTE = 31
 _CUT = "…"
+_LONGEST = 256
 
 
 def code(value: Any, length: int) -> int:
     """Return the code of any object. Never raises; runs no method of the value's own class."""
     if not issubclass(type(value), str):
         return 0
-    text = normalize("NFC", str.__str__(value)).strip().lower()
+    text = normalize("NFC", str.__getitem__(value, slice(_LONGEST))).strip().lower()
     symbols: list[int] = []
     for letter in text[:length]:
         if letter in _SYMBOLS:

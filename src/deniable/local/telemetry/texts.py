@@ -2,14 +2,14 @@
 
 | value                                    | counts as                         |
 |------------------------------------------|-----------------------------------|
-| text                                     | its first 1,024 characters, in     |
-|                                          | UTF-8, NFC                         |
+| text                                     | its first 1,024 characters, in    |
+|                                          | UTF-8, NFC                        |
 | True, False                              | the text true, false               |
 | a whole number below 2**64 in size       | its decimal digits                 |
 | anything else: None, 2.5, a list         | the empty text                     |
 
-Text is cut before it is normalised, which takes time in the square of the length where marks follow each other:
-a device that is busy for minutes tells by that what it holds.
+Text is cut before it is normalised, which takes time in the square of the length where marks follow each
+other: a device that is busy for minutes tells by that what it holds.
 """
 
 from __future__ import annotations
