@@ -16,6 +16,7 @@ from deniable.bits import SeededBits
 from deniable.errors import ParameterError, ReportError
 from deniable.local import Reports, combine
 from deniable.local.vector import Vector, reading
+from deniable.local.vector.attributes import Attributes
 
 ALPHA = 1e-9
 SURE = 1 - Fraction(1, 10**6)
@@ -231,3 +232,42 @@ def test_an_audit_sees_no_more_than_was_promised_and_sees_a_smaller_claim_broken
     }
     assert dn.audit.sampled(run, *ends, epsilon=2, **asked).word == "not violated"
     assert dn.audit.sampled(run, *ends, epsilon="1.5", **asked).word == "violated"
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "people", "value"),
+    [
+        ("harmony", 8, 400, 1.0),
+        ("harmony", 8, 400, 0.98),
+        ("sampling", 8, 200, 1.0),
+        ("duchi", 8, 200, 1.0),
+        ("harmony", 12, 2000, -1.0),
+    ],
+)
+def test_intervals_hold_where_reports_are_alike_since_everybody_is_at_an_end(
+    mechanism: Any, epsilon: int, people: int, value: float
+) -> None:
+    """Of 300 intervals (150 runs, two coordinates) 285 are expected; below 262 has probability below 1e-4."""
+    vector = Vector(epsilon=epsilon, dimension=2, norm="linf", mechanism=mechanism)
+    rows, bits, held = np.full((people, 2), value), dn.SeededBits(5, insecure=True), 0
+    for _ in range(150):
+        found = vector.estimate(vector.randomize(rows, bits=bits))
+        held += int(((np.asarray(found.low) <= value) & (value <= np.asarray(found.high))).sum())
+    assert held >= 262
+
+
+def test_the_second_moment_lies_between_the_bounds_that_the_estimate_uses() -> None:
+    """Against averages over people of the variance that each mechanism states for a value."""
+    rng = np.random.default_rng(2)
+    for norm, mechanism in (("linf", "harmony"), ("linf", "sampling"), ("linf", "duchi"), ("l2", "privunit")):
+        vector = Vector(epsilon=3, dimension=2, norm=norm, mechanism=mechanism)  # type: ignore[arg-type]
+        share = vector.scheme.k / 2 if isinstance(vector.scheme, Attributes) else 1.0
+        for _ in range(20):
+            people = rng.choice([-1.0, 0.3, 1.0, rng.uniform(-1, 1)], (5, 2))
+            if norm == "l2":
+                people /= np.maximum(np.sqrt((people**2).sum(axis=1, keepdims=True)), 1e-9)
+            seconds = [(vector.error().variance_at(one) + one**2) * share for one in people]
+            least, _ = vector.scheme.seconds(people.mean(axis=0))
+            assert (least - 1e-9 <= np.mean(seconds, axis=0)).all()
+            for one, second in zip(people, seconds, strict=True):
+                assert (second <= vector.scheme.seconds(one)[1] + 1e-9).all()

@@ -28,7 +28,7 @@ from deniable.local.mean.laws import Floats, Law
 
 _POINTS = 1 << 12
 _SAGGING = 1.0 / _POINTS**2
-_CAUTION = 100
+CAUTION = 100
 ENOUGH = 100
 FEW = "The interval is approximate for fewer than 100 reports: it may hold the truth less often than stated."
 
@@ -49,7 +49,7 @@ class Range:
     def _sides(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         v = np.linspace(-1, 1, _POINTS + 1)
         height = self.law.variances(v)
-        above, below = _hull(v, height), _hull(v, -height)
+        above, below = hull(v, height), hull(v, -height)
         return (v[above], height[above] + _SAGGING), (v[below], height[below])
 
     def most(self, low: float, high: float) -> float:
@@ -64,7 +64,7 @@ class Range:
         return float(np.interp(mean, *self._sides[1]))
 
 
-def _hull(v: Floats, height: Floats) -> list[int]:
+def hull(v: Floats, height: Floats) -> list[int]:
     """Return the places of the corners of the least concave function above the points."""
     kept: list[int] = []
     for place in range(len(v)):
@@ -84,5 +84,5 @@ def standard_error(limits: Range, n: int, mean: float, square: float, z: float) 
     """Return the standard error of the mean of n reports with this mean and mean square (steps 1 to 3)."""
     reach = z * sqrt(float(limits.law.worst) / n)
     most, least = limits.most(mean - reach, mean + reach), limits.least(mean)
-    seen = (n * max(square - mean**2, 0.0) + _CAUTION * most) / (n + _CAUTION)
+    seen = (n * max(square - mean**2, 0.0) + CAUTION * most) / (n + CAUTION)
     return sqrt(min(max(seen, least), most) / n)

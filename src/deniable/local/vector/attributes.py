@@ -40,6 +40,7 @@ from deniable.bits import Bits
 from deniable.errors import ParameterError, ReportError
 from deniable.exact import text
 from deniable.local.mean import selecting
+from deniable.local.mean.intervals import hull
 from deniable.local.mean.laws import Cell, Law
 from deniable.local.vector.scheme import Reals
 
@@ -94,6 +95,13 @@ class Attributes:
     def spread(self) -> float:
         """The largest second moment of an output."""
         return float(largest_square(self.law))
+
+    def seconds(self, mean: Reals) -> tuple[Reals, Reals]:
+        """Return the greatest convex function below the second moment (Jensen), and itself."""
+        v = np.array(self.law.points, np.float64)
+        square = np.array([float(self.law.square(place)) for place in range(self.law.inputs)])
+        below = hull(v, -square)
+        return np.interp(mean, v[below], square[below]), np.interp(mean, v, square)
 
     @property
     def largest(self) -> float:

@@ -68,6 +68,17 @@ class Ball:
         """The variance along the vector or across it, whichever is larger."""
         return max(self.cap.square, self.cap.across) / self.cap.slope**2 + self.unit**2 / 4
 
+    def seconds(self, mean: Reals) -> tuple[Reals, Reals]:
+        """Return the least and the most second moment, from those along a direction u and across it.
+
+        The unit vector u that a person's vector became has E u_j = v_j, so the average of u_j**2 lies between
+        mean**2 and 1; and the second moment is linear in u_j**2.
+        """
+        across, along = self.cap.across, self.cap.square
+        some = (across + mean**2 * (along - across)) / self.cap.slope**2
+        ends = np.full(mean.shape, along / self.cap.slope**2)
+        return np.minimum(some, ends), np.maximum(some, ends) + self.unit**2 / 4
+
     @property
     def largest(self) -> float:
         """The squared length of what is decoded: its error for v = 0."""

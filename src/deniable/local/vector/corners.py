@@ -99,6 +99,11 @@ class Corners:
         """The variance of one coordinate at 0: B**2."""
         return self.unit**2
 
+    def seconds(self, mean: Reals) -> tuple[Reals, Reals]:
+        """Return B**2 twice: it is that of every value."""
+        square = np.full(mean.shape, self.spread)
+        return square, square
+
     @property
     def largest(self) -> float:
         """The error of a whole report at 0."""

@@ -57,6 +57,14 @@ class Scheme(Protocol):
         """The largest variance that an entry of `totals` can have, divided by its count, in squared value."""
         ...
 
+    def seconds(self, mean: Reals) -> tuple[Reals, Reals]:
+        """Return bounds on the second moment of an entry of `totals`, for means of any shape in [-1, 1].
+
+        The first: the least average over people whose values average to `mean`. The second: the most for one
+        person whose value it is.
+        """
+        ...
+
     @property
     def largest(self) -> float:
         """The largest mean squared error of one decoded report: E |decoded - v|**2, over all v."""

@@ -33,6 +33,7 @@ from deniable.guarantees import PureDP
 from deniable.local import payloads
 from deniable.local.client import Client
 from deniable.local.estimates import Aggregate, Estimate
+from deniable.local.mean.intervals import CAUTION, ENOUGH, FEW
 from deniable.local.parameters import Parameters
 from deniable.local.reports import Reports
 from deniable.local.vector import choosing, reading
@@ -44,6 +45,7 @@ Mechanism = Literal["auto", "privunit", "privunitg", "sampling", "harmony", "duc
 
 _MOST = 1 << 16
 _MANY = 50
+_NEAR = 9
 _UNASKED = "Nobody was asked about some coordinates: they are given as 0, from -1 to 1."
 
 
@@ -186,23 +188,38 @@ class Vector:
         """Return the estimate of an aggregate.
 
         Each coordinate is the average over those who reported on it, which never depends on the value. Its
-        standard error is that of a sample where at least 50 did, else it follows from the worst variance.
+        standard error follows from what the reports and the law say together (`_variance`).
         """
         counts, sums, squares = aggregate.totals.astype(np.float64)
         asked = np.maximum(counts, 1)
         value = sums / asked * self.scheme.unit
-        second = squares / asked * self.scheme.square_unit
-        found = (second - value**2) * asked / np.maximum(counts - 1, 1)
-        variance = np.where(counts >= _MANY, found, self.scheme.spread)
-        error = np.sqrt(variance / asked)
-        reach = payloads.normal(confidence) * error
-        low, high = value - reach, value + reach
-        notes: tuple[str, ...] = ()
+        found = (squares / asked * self.scheme.square_unit - value**2) * asked / np.maximum(counts - 1, 1)
+        z = payloads.normal(confidence)
+        error = np.sqrt(self._variance(value, found, asked, z) / asked)
+        low, high = value - z * error, value + z * error
+        notes: tuple[str, ...] = (FEW,) if float(counts.min()) < ENOUGH else ()
         nobody = counts == 0
         if nobody.any():
-            value, error, notes = np.where(nobody, 0.0, value), np.where(nobody, 1.0, error), (_UNASKED,)
+            value, error = np.where(nobody, 0.0, value), np.where(nobody, 1.0, error)
+            notes = (*notes, _UNASKED)
             low, high = np.where(nobody, -1.0, low), np.where(nobody, 1.0, high)
         return Estimate(value, error, low, high, aggregate.n, confidence, notes)
+
+    def _variance(self, value: Reals, found: Reals, asked: Reals, z: float) -> Reals:
+        """Return the variance of an entry of one report, `(d,)`.
+
+        Reports that happen to be alike vary less than the law does. So what was found is averaged with 100
+        reports of the most variance that the law has for a value near the estimate, where that is more; and
+        is at least what people of this mean give (`Scheme.seconds`). Below 50 reports it is the worst of all.
+        """
+        reach = z * np.sqrt(self.scheme.spread / asked)
+        near = np.linspace(np.clip(value - reach, -1, 1), np.clip(value + reach, -1, 1), _NEAR)
+        most = (self.scheme.seconds(near)[1] - near**2).max(axis=0)
+        shown = np.clip(value, -1, 1)
+        least = self.scheme.seconds(shown)[0] - shown**2
+        careful = found + np.maximum(most - found, 0) * CAUTION / (asked + CAUTION)
+        variance: Reals = np.where(asked < _MANY, self.scheme.spread, np.maximum(careful, least))
+        return variance
 
     def read(self, data: bytes) -> Reports:
         """Return the reports that clients made, one after the other.
