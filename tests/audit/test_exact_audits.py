@@ -139,7 +139,7 @@ def test_enclosed_probabilities_prove_refute_or_leave_open() -> None:
 )
 def test_what_is_no_distribution_is_refused(law: dict[str, object], problem: str) -> None:
     with pytest.raises(ParameterError, match=problem):
-        exact(lambda _: law, [0, 1], epsilon=1)  # type: ignore[arg-type,return-value]
+        exact(lambda _: law, [0, 1], epsilon=1)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_asked_is_refused() -> None:

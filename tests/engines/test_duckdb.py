@@ -283,3 +283,10 @@ def test_a_fork_of_the_process_does_not_keep_the_folder_alive(tmp_path: Path) ->
     for stream in (child.stdout, child.stderr):
         assert stream is not None
         stream.close()
+
+
+def test_a_relative_interpreter_is_found_from_anywhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", os.path.relpath(sys.executable))
+    with DuckDB(threads=1) as engine:
+        assert engine.stream("SELECT 1 AS a").read_all()["a"].to_pylist() == [1]
+    assert not list(folder.iterdir())

@@ -69,9 +69,9 @@ def test_the_error_shows_the_text_a_caret_and_the_fix() -> None:
         ("colour = `blue`", "`", "single quotes: 'blue'"),
         ("colour ~ 'b'", "~", "regexp_matches"),
         # types
-        ("age >= 18", "age", "types={'age': 'integer'}"),
-        ("18 <= age", "18", "types={'age': 'integer'}"),
-        ("age + 1", "age", "types={'age': 'integer'}"),
+        ("age >= 18", "age", "types={'age': 'real'}"),
+        ("18 <= age", "18", "types={'age': 'real'}"),
+        ("age + 1", "age", "types={'age': 'real'}"),
         ("spend > '5'", "spend", "Numbers take no quotes"),
         ("spend + '5'", "'5'", "Numbers take no quotes"),
         ("items AND member", "items", "Compare it"),
@@ -84,7 +84,7 @@ def test_the_error_shows_the_text_a_caret_and_the_fix() -> None:
         ("lower(items)", "items", "CAST(items AS text)"),
         ("year(age)", "age", "types={'age': 'date'}"),
         ("hour(day)", "day", "CAST(day AS timestamp)"),
-        ("greatest(items, colour)", "items", "types={'colour': 'integer'}"),
+        ("greatest(items, colour)", "items", "types={'colour': 'real'}"),
         ("least(member, TRUE)", "member", "AND or OR"),
         ("CASE WHEN items THEN 1 END", "items", "Compare it"),
         ("CASE WHEN member THEN 1 ELSE 'a' END", "1", "integer does not go with text"),
@@ -293,3 +293,16 @@ def test_no_error_of_another_kind_escapes_on_text_of_any_words() -> None:
             continue
         accepted += 1
     assert accepted > 20
+
+
+def test_a_column_that_is_a_word_of_sql_is_helped_into_double_quotes() -> None:
+    schema = Schema((Column("Alter", Type.TEXT), Column("größe x", Type.TEXT)))
+    with pytest.raises(ExpressionError, match='If it is a column, write it in double quotes: "Alter"'):
+        parse_condition("Alter > 30", schema, argument="where")
+    with pytest.raises(ExpressionError) as caught:
+        parse_condition('"Alter" > 30', schema, argument="where")
+    assert """types={'Alter': 'real'}, or write CAST("Alter" AS real)""" in " ".join(
+        str(caught.value).split()
+    )
+    fixed = parse_condition('CAST("Alter" AS real) > 30', schema, argument="where")
+    assert fixed.type is Type.BOOLEAN

@@ -54,7 +54,7 @@ class SpillFolder:
         import os
 
         self.path = tempfile.mkdtemp(prefix=self._prefix, dir=self._parent)
-        command = [sys.executable, "-I", "-S", "-c", _JANITOR, self.path, str(os.getpid())]
+        command = [os.path.abspath(sys.executable), "-I", "-S", "-c", _JANITOR, self.path, str(os.getpid())]
         try:
             self._janitor = subprocess.Popen(  # noqa: S603 - this interpreter, our text, no shell
                 command,

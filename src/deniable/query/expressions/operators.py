@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from deniable.errors import ExpressionError
 from deniable.query.expressions.constants import moment
-from deniable.query.expressions.scan import Text
+from deniable.query.expressions.scan import Text, is_word_of_sql
 from deniable.query.expressions.values import (
     LONGEST_TEXT,
     MOMENTS,
@@ -160,10 +160,15 @@ def _as(value: Value, wanted: Type) -> str:
         return "Numbers take no quotes."
     if wanted is Type.BOOLEAN and value.type in NUMBERS | MOMENTS:
         return "Compare it with something, for example = or >=."
+    if value.type is Type.TEXT and wanted in NUMBERS:
+        wanted = Type.REAL  # holds whole numbers too, while values with decimals would be no integers
     name = value.column or "..."
+    if value.column is not None and (not name.isidentifier() or is_word_of_sql(name)):
+        quoted = name.replace('"', '""')
+        name = f'"{quoted}"'
     convert = f"CAST({name} AS {wanted})"
     if value.column is not None and value.type is Type.TEXT:
-        return f"Declare the column, types={{{name!r}: {str(wanted)!r}}}, or write {convert}."
+        return f"Declare the column, types={{{value.column!r}: {str(wanted)!r}}}, or write {convert}."
     return f"Write {convert}, if that is what you mean."
 
 

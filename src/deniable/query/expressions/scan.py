@@ -199,4 +199,12 @@ def _unreadable(written: Text, tokens: Sequence[Token], error: ParseError) -> Ex
         return written.wrong(token.start, f"{word} asks about other rows", _EXAMPLE)
     if tokens[0].text == "lambda":
         return written.wrong(0, "Python functions are not offered", _EXAMPLE)
+    if is_word_of_sql(word):
+        fix = f'If it is a column, write it in double quotes: "{word}".'
+        return written.wrong(token.start, f"is not SQL from {word!r} on", fix)
     return written.wrong(token.start, f"is not SQL from {word!r} on", _EXAMPLE)
+
+
+def is_word_of_sql(word: str) -> bool:
+    """Return whether a name means something in SQL, so that a column of that name needs double quotes."""
+    return word.upper() in DuckDB.Tokenizer.KEYWORDS
