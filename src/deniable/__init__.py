@@ -112,6 +112,7 @@ __all__ = [
     "minimum",
     "protect",
     "quantile",
+    "review",
     "split",
     "std",
     "sum",
