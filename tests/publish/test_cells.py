@@ -101,6 +101,33 @@ def test_a_cut_text_fits(text: str, limit: int) -> None:
         assert shown.endswith("…")
 
 
+@pytest.mark.parametrize(
+    ("texts", "shown"),
+    [
+        (["age_quantile_0.25", "age_quantile_0.5", "n"], ["age_q…ntile_0.25", "age_quantile_0.5", "n"]),
+        (["age_count_0_to_20", "age_count_20_to_40"], ["age_c…nt_0_to_20", "age_c…t_20_to_40"]),
+        (["households_in_towns", "people"], ["households_in_t…", "people"]),
+        (
+            ["a" * 40 + "1" + "b" * 40, "a" * 40 + "2" + "b" * 40],
+            ["…1" + "b" * 13 + "…", "…2" + "b" * 13 + "…"],
+        ),
+        (["short", "short"], ["short", "short"]),
+    ],
+)
+def test_what_tells_long_texts_apart_stays_in_sight(texts: list[str], shown: list[str]) -> None:
+    assert cells.cut_apart(texts, 16) == shown
+
+
+@given(st.lists(st.text(max_size=40), max_size=8), st.integers(4, 30), st.sampled_from(["…", "..."]))
+def test_texts_that_are_cut_apart_fit_and_short_ones_are_whole(
+    texts: list[str], limit: int, ellipsis: str
+) -> None:
+    harmless = [cells.visible(text) for text in texts]
+    for text, shown in zip(harmless, cells.cut_apart(harmless, limit, ellipsis=ellipsis), strict=True):
+        assert cells.width(shown) <= limit
+        assert shown == text or cells.width(text) > limit
+
+
 def test_right_to_left_letters_do_not_pull_the_number_beside_them() -> None:
     assert cells.padded("אדום", 6) == "אדום\u200e  "
     assert cells.padded("red", 6) == "red   "

@@ -52,6 +52,15 @@ def test_columns_that_do_not_fit_follow_below_with_their_keys() -> None:
     assert len([line for line in lines(text) if line.startswith("blue")]) >= 2
 
 
+def test_long_names_of_columns_and_groups_that_end_differently_are_told_apart() -> None:
+    names = [f"age_of_people_quantile_{q}" for q in ("0.25", "0.5", "0.75")]
+    facts = replace(SURVEY, columns=tuple(replace(PEOPLE, name=name) for name in names))
+    keys = [f"University Hospital of a Very Long Name, Ward {n}" for n in (1, 2)]
+    text = terminal.table(table([*keys], *names), facts)
+    for end in ("0.25", "e_0.5", "0.75", "Ward 1", "Ward 2"):
+        assert end in text
+
+
 def test_a_table_can_be_ascii_alone() -> None:
     text = terminal.table(table([*HOSTILE], "people"), SURVEY, plain=True)
     assert text.isascii()

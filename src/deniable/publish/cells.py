@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
+from itertools import takewhile
 
 NO_VALUE = "(no value)"
 ALL_OTHERS = "(all others)"
@@ -129,6 +130,45 @@ def cut(text: str, limit: int, *, ellipsis: str = "…") -> str:
             break
         kept += sign
     return kept + ellipsis
+
+
+def cut_apart(texts: Sequence[str], limit: int, *, ellipsis: str = "…") -> list[str]:
+    """Return the texts in at most `limit` columns each, so that one can tell those that differ apart.
+
+    The end of a long one is cut; its middle, where others begin like it; where they end alike too, what all
+    of them begin with.
+    """
+    shown = {text: cut(text, limit, ellipsis=ellipsis) for text in texts}
+    begun = {text: cut(text, 1 + limit // 2, ellipsis="") for text in texts}
+    for group in _twins(begun):
+        shown.update({text: _cut_middle(text, limit, ellipsis) for text in group})
+    for group in _twins(shown):
+        same = takewhile(lambda signs: len(set(signs)) == 1, zip(*group, strict=False))
+        common = len(list(same)) if width(group[0]) > limit else 0
+        shown.update({text: cut(ellipsis + text[common:], limit, ellipsis=ellipsis) for text in group})
+    return [shown[text] for text in texts]
+
+
+def _twins(shown: Mapping[str, str]) -> list[list[str]]:
+    """Return the groups of texts that are shown as the same."""
+    groups: dict[str, list[str]] = {}
+    for text, seen in shown.items():
+        groups.setdefault(seen, []).append(text)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _cut_middle(text: str, limit: int, ellipsis: str) -> str:
+    """Return the beginning, the ellipsis and the end of a text; more of its end than of its beginning."""
+    if width(text) <= limit:
+        return text
+    room = limit - len(ellipsis)
+    kept = ""
+    for sign in reversed(text):
+        if width(sign + kept) > room - room // 3:
+            break
+        kept = sign + kept
+    kept = kept.lstrip("".join(sign for sign in kept if unicodedata.category(sign) in _MARKS)) or kept
+    return cut(text, limit - width(kept), ellipsis=ellipsis) + kept
 
 
 def padded(text: str, columns: int) -> str:

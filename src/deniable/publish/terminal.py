@@ -16,6 +16,7 @@ WIDTH = 80
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEAST_BAR = 8
+_WIDEST_NAME = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +116,15 @@ def as_float(value: object) -> float:
 
 def _blocks(published: Table, facts: Facts, rows: int, plain: bool) -> list[_Block]:
     blocks = []
-    for column in facts.columns:
+    names = [cells.visible(column.name, plain=plain) for column in facts.columns]
+    names = cells.cut_apart(names, _WIDEST_NAME, ellipsis=_ellipsis(plain))
+    for column, name in zip(facts.columns, names, strict=True):
         values = published.column(column.name)[:rows]
         lows = published.column(f"{column.name}_low")[:rows]
         highs = published.column(f"{column.name}_high")[:rows]
         digits = places(values, lows, highs)
         numbers = [as_float(value) for value in values]
         largest = max((number for number in numbers if math.isfinite(number)), default=0.0)
-        name = cells.cut(cells.visible(column.name, plain=plain), 16, ellipsis=_ellipsis(plain))
         blocks.append(
             _Block(
                 name=name,
@@ -140,9 +142,9 @@ def _keys(published: Table, facts: Facts, rows: int, room: int, plain: bool) -> 
     limit = max(4, min(36, room) // max(1, len(facts.groups)) - 2)
     columns = []
     for name in facts.groups:
-        shown = [cells.visible(name, plain=plain)]
-        shown += [cells.key(value, plain=plain) for value in published.column(name)[:rows]]
-        columns.append([cells.cut(text, limit, ellipsis=_ellipsis(plain)) for text in shown])
+        heading = cells.cut(cells.visible(name, plain=plain), limit, ellipsis=_ellipsis(plain))
+        shown = [cells.key(value, plain=plain) for value in published.column(name)[:rows]]
+        columns.append([heading, *cells.cut_apart(shown, limit, ellipsis=_ellipsis(plain))])
     return columns
 
 
