@@ -207,6 +207,74 @@ def test_rounds_of_one_class_need_the_two_labels_beforehand() -> None:
             LinearSVM(epsilon=1, batch=10, people=20, classes=classes).fit(x[:10], labels)
 
 
+def test_a_later_round_may_not_bring_a_label_that_was_not_there() -> None:
+    x, _ = people(30)
+    model = LogisticRegression(epsilon=1, batch=10, people=30, seed=1)
+    model.partial_fit(x[:10], ["no", "yes"] * 5, users=range(10))
+    with pytest.raises(ValueError, match="a label that is none"):
+        model.partial_fit(x[10:20], ["no", "new"] * 5, users=range(10, 20))
+    assert model.reports_ == 10
+    model.partial_fit(x[10:20], ["yes"] * 10, users=range(10, 20))
+
+
+@pytest.mark.parametrize(
+    ("y", "users", "words"),
+    [
+        (["a", "b"] * 5, [1] * 10, "must name each row once"),
+        (["a", "b"] * 5, None, "must be a list of names"),
+        (["a", "b"] * 5, 7, "must be a list of names"),
+        (["a", "b"] * 5, [[place] for place in range(10)], "must be a list of names"),
+        (["a", "b"] * 5, [{}, *range(9)], "must be a list of names"),
+        (["a", "b", "c", "a", "b"] * 2, range(10), "3 classes"),
+    ],
+)
+def test_a_refused_first_round_leaves_the_model_as_it_was(y: Any, users: Any, words: str) -> None:
+    x, _ = people(10)
+    model = LogisticRegression(epsilon=1, batch=10, people=20, seed=1)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match=words):
+        model.partial_fit(x, y, users=users)
+    assert vars(model) == before
+    model.partial_fit(x[:, :2], [0, 1] * 5, users=range(10))
+    assert list(model.classes_) == [0, 1]
+
+
+@pytest.mark.parametrize("size", [1e300, 1.7e308, 1e-300])
+@pytest.mark.parametrize("solver", ["descent", "statistics"])
+def test_numbers_near_the_end_of_floats_are_learnt_from_without_a_warning(size: float, solver: Any) -> None:
+    x, y = people(40)
+    for features, target in ((x * size, y), (x, y * size), (x * size, y * size)):
+        model = LinearRegression(epsilon=1, seed=1, solver=solver).fit(features, target)
+        assert np.isfinite(model.coef_).all()
+        assert model.score(features, target) <= 1
+    for kind in (LogisticRegression, LinearSVM):
+        fitted = kind(epsilon=1, seed=1).fit(x * size, y > 0.1)
+        assert 0 <= fitted.score(x * size, y > 0.1) <= 1
+
+
+def test_the_score_of_huge_targets_is_that_of_small_ones() -> None:
+    x, y = people(50)
+    model = LinearRegression(epsilon=1, seed=1).fit(x, y)
+    left, spread = ((y - model.predict(x)) ** 2).sum(), ((y - y.mean()) ** 2).sum()
+    assert model.score(x, y) == pytest.approx(1 - left / spread)
+    model.coef_, model.intercept_ = model.coef_ * 2.0**1000, model.intercept_ * 2.0**1000
+    assert model.score(x, y * 2.0**1000) == pytest.approx(1 - left / spread)
+    model.coef_ = np.full(4, 1e308)
+    assert model.score(np.ones((3, 4)), [1, 2, 3]) == -math.inf
+
+
+def test_numbers_beyond_floats_are_refused_in_words() -> None:
+    x, y = people(10)
+    for huge in (10**400, np.longdouble("1e4000")):
+        with pytest.raises(ValueError, match="Input y contains"):
+            LinearRegression(epsilon=1).fit(x, np.array([huge, *y[1:]], dtype=object))
+
+
+@pytest.mark.parametrize("clip", ["1e-100", 1e-100, "1e100"])
+def test_the_least_and_the_largest_clip_are_allowed(clip: Any) -> None:
+    assert LinearRegression(epsilon=1, clip=clip).plan(100, 2).clip == float(clip)
+
+
 def test_seeded_rounds_draw_different_bits() -> None:
     model = LinearRegression(epsilon=1, seed=3)
     assert model._bits(0).integer(64) == dn.SeededBits(3, insecure=True).integer(64)

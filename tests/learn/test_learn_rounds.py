@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
+import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -88,6 +92,40 @@ def test_a_device_reports_once_in_its_life() -> None:
     for features in ([1, 1, 1], None):
         with pytest.raises(ParameterError, match="asks a device that has reported"):
             device.report(Server(plan).round(), features, 1)
+
+
+def test_threads_that_ask_a_device_at_once_get_one_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, sent, refused = small(), [], []
+    finite, all_checked = np.isfinite, threading.Barrier(4)
+
+    def meeting(values: Any) -> Any:
+        with suppress(threading.BrokenBarrierError):
+            all_checked.wait(0.2)
+        return finite(values)
+
+    device, current = Client(plan), Server(plan).round()
+    monkeypatch.setattr(np, "isfinite", meeting)
+
+    def ask() -> None:
+        try:
+            sent.append(device.report(current, [1, 0, 0], 1))
+        except ParameterError:
+            refused.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(sent), len(refused)) == (1, 3)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_device_cannot_be_copied_since_each_copy_would_report(again: Any) -> None:
+    nothing: Any = object()  # bits that could be copied
+    device = Client(small(), nothing)
+    with pytest.raises(TypeError, match="A device cannot be pickled or copied"):
+        again(device)
 
 
 def test_a_refusal_of_weights_depends_on_the_weights_alone_and_costs_no_report() -> None:

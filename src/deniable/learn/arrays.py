@@ -63,12 +63,15 @@ def _numbers(given: Any, name: str) -> Floats:
     if found.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} is complex.")
     try:
-        rows = found.astype(np.float64)
+        with np.errstate(all="ignore"):
+            rows = found.astype(np.float64)
     except TypeError:
         raise TypeError(f"{name}: every argument must be a number, or a string of a number.") from None
     except ValueError:
         words = f"{name} could not be read as numbers: encode it first (dn.learn.Encoder)."
         raise ValueError(words) from None
+    except OverflowError:
+        raise ValueError(f"Input {name} contains a value too large for a float.") from None
     if not np.isfinite(rows).all():
         raise ValueError(f"Input {name} contains NaN or infinity.")
     return rows

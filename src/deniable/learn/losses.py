@@ -25,19 +25,24 @@ LOSSES: tuple[Loss, ...] = ("squared", "logistic", "hinge")
 
 
 def gradients(loss: Loss, weights: Floats, features: Floats, targets: Floats) -> Floats:
-    """Return the gradient of each person, `(n, d)`, for features `(n, d)` and targets `(n,)`."""
-    scores = features @ weights
+    """Return the gradient of each person, `(n, d)`, for features `(n, d)` and targets `(n,)`.
+
+    One that is too large for a float is infinity, or NaN; nothing warns, as a warning would tell who has it.
+    """
     slopes: Floats
-    match loss:
-        case "squared":
-            slopes = 2 * (scores - targets)
-        case "logistic":
-            slopes = -targets / (1 + np.exp(np.minimum(targets * scores, 700.0)))
-        case "hinge":
-            slopes = np.where(targets * scores < 1, -targets, 0.0)
-        case _:
-            assert_never(loss)
-    return slopes[:, None] * features
+    with np.errstate(all="ignore"):
+        scores = features @ weights
+        match loss:
+            case "squared":
+                slopes = 2 * (scores - targets)
+            case "logistic":
+                slopes = -targets / (1 + np.exp(np.minimum(targets * scores, 700.0)))
+            case "hinge":
+                slopes = np.where(targets * scores < 1, -targets, 0.0)
+            case _:
+                assert_never(loss)
+        found: Floats = slopes[:, None] * features
+    return found
 
 
 def clipped(rows: Floats, *, norm: Norm, clip: float) -> Floats:

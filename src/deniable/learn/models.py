@@ -12,6 +12,7 @@ Public: the number of rows, the attributes, the two labels, and every argument. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -75,8 +76,9 @@ class _Linear(Conventions):
         Raises:  ParameterError, ValueError: an argument, X or y cannot be used.
         """
         rows = arrays.features(X)
-        wanted = self._targets(arrays.targets(y, len(rows)), known=False)
+        given = arrays.targets(y, len(rows))
         plan = self.plan(len(rows), rows.shape[1])
+        wanted = self._targets(given, known=False)
         bits = self._bits(0)
         self._start(plan)
         self._learn(plan, rows, wanted, shuffled(len(rows), bits), reported(plan, bits))
@@ -92,13 +94,15 @@ class _Linear(Conventions):
         """
         self._descends()
         rows = arrays.features(X, known=getattr(self, "n_features_in_", None), model=type(self).__name__)
-        wanted = self._targets(arrays.targets(y, len(rows)), known=hasattr(self, "plan_"))
-        asked = list(users)
-        if not hasattr(self, "plan_"):
-            self._start(self.plan(self.people or 0, rows.shape[1]))
-        self._admit(asked, len(rows))
+        given, first = arrays.targets(y, len(rows)), not hasattr(self, "plan_")
+        plan = self.plan(self.people or 0, rows.shape[1]) if first else self.plan_
+        asked = _hashable(users)
+        self._admit(asked, len(rows), plan)
+        wanted = self._targets(given, known=not first)
+        if first:  # nothing is kept of a call that was refused
+            self._start(plan)
         self._asked.update(asked)
-        plan, state = self.plan_, self._state
+        state = self._state
         found = gradients(plan.loss, state.current, plan.completed(rows), wanted)
         collect = reported(plan, self._bits(state.round))
         mean = collect(clipped(found, norm=plan.vector.norm, clip=plan.clip))
@@ -146,7 +150,7 @@ class _Linear(Conventions):
         self.reports_ = plan.people
         self._keep(self._state.weights, plan.rounds)
 
-    def _admit(self, asked: list[Hashable], n: int) -> None:
+    def _admit(self, asked: list[Hashable], n: int, plan: Plan) -> None:
         """Refuse a group before anybody in it is asked. Names of people stay out of the message.
 
         A name that is missing, or is not equal to itself (NaN), tells nobody apart: its person could be asked
@@ -156,12 +160,12 @@ class _Linear(Conventions):
             raise ParameterError("users", None, "hold a missing name", "Leave these rows out, or name them.")
         if len(asked) != n or len(set(asked)) != n:
             raise ParameterError("users", None, "must name each row once", "Give one different name a row.")
-        if not self._asked.isdisjoint(asked):
+        if not getattr(self, "_asked", frozenset[Hashable]()).isdisjoint(asked):
             raise ParameterError("users", None, "hold people who have sent their report", "Ask others.")
-        if n > self.plan_.batch:
-            fix = f"A round asks {self.plan_.batch:,} people at most."
+        if n > plan.batch:
+            fix = f"A round asks {plan.batch:,} people at most."
             raise ParameterError("users", n, "are too many for one round", fix)
-        if self._state.finished:
+        if hasattr(self, "_state") and self._state.finished:
             raise ParameterError("users", None, "come after the last round", "Fit a new model with others.")
 
     def _keep(self, weights: Floats, rounds: int) -> None:
@@ -173,7 +177,8 @@ class _Linear(Conventions):
         if not hasattr(self, "coef_"):
             raise not_fitted(self)
         rows = arrays.features(X, known=self.n_features_in_, model=type(self).__name__)
-        scores: Floats = rows @ self.coef_ + self.intercept_
+        with np.errstate(all="ignore"):
+            scores: Floats = rows @ self.coef_ + self.intercept_
         return scores
 
     def _targets(self, given: NDArray[Any], *, known: bool) -> Floats:
@@ -185,6 +190,20 @@ class _Linear(Conventions):
         if self.seed is None:
             return SystemBits()
         return SeededBits((self.seed + (number << 64)) % (1 << 128), insecure=True)
+
+
+def _hashable(users: object) -> list[Hashable]:
+    """Return the names of people as a list.
+
+    Raises:  ParameterError: they are no list, or one of them cannot be told from others.
+    """
+    fix = "Give one text or number a row, unlike for different people."
+    try:
+        asked: list[Hashable] = list(users)  # type: ignore[call-overload]
+        set(asked)
+    except TypeError:
+        raise ParameterError("users", None, "must be a list of names", fix) from None
+    return asked
 
 
 def _missing(name: object) -> bool:
@@ -274,7 +293,13 @@ class LinearRegression(_Linear):
     def score(self, X: Any, y: Any) -> float:  # noqa: N803
         """Return the share of the variance of y that the model explains (R squared)."""
         wanted = arrays.numbers(arrays.targets(y, len(arrays.features(X))))
-        left = float(((wanted - self.predict(X)) ** 2).sum())
+        expected = self.predict(X)
+        largest = max(float(np.abs(wanted).max()), float(np.abs(expected).max()))
+        if not largest < math.inf:
+            return -math.inf
+        down = -math.frexp(largest)[1]  # by a power of two, so that no square is too large for a float
+        wanted, expected = np.ldexp(wanted, down), np.ldexp(expected, down)
+        left = float(((wanted - expected) ** 2).sum())
         spread = float(((wanted - wanted.mean()) ** 2).sum())
         if spread == 0:
             return 1.0 if left == 0 else 0.0

@@ -15,6 +15,7 @@ Each can be set by hand; none may be chosen after looking at data.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, sqrt
 from typing import Literal
 
@@ -126,7 +127,7 @@ def planned(
 
 def _clip(clip: Number) -> float:
     size = positive(clip, "clip")
-    if not 10**-100 <= size <= 10**100:
+    if not Fraction(1, 10**100) <= size <= 10**100:
         raise ParameterError("clip", clip, "is out of range", "Give a number from 1e-100 to 1e100.")
     return float(size)
 

@@ -6,7 +6,8 @@
         server.collect(b"".join(device.report(current, x, y) for device in next_group))
 
 1. A `Client` sends one report in its life: a second request is refused whatever it knows, so the refusal
-   says nothing about its data. That is the whole of the privacy argument: the report keeps epsilon for any
+   says nothing about its data. Two threads that ask at once get one report (`_once`), and a device cannot be
+   copied (`__reduce__`). That is the whole of the privacy argument: the report keeps epsilon for any
    weights the server may send, honest or not, because every gradient is brought within the norm (`clipped`).
 2. What a device does not know (a missing target, features that are no vector) counts as a gradient of zeros:
    a report of the same size is always sent.
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from threading import Lock
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +100,10 @@ class Client:
         self.plan = plan
         self._bits = SystemBits() if bits is None else bits
         self._asked = False
+        self._once = Lock()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A device cannot be pickled or copied: each copy would send a report of its own.")
 
     def report(self, current: Round, features: object, target: object) -> bytes:
         """Return the one report of this person: always of the same size, whatever they have.
@@ -106,13 +113,16 @@ class Client:
         Raises:  ParameterError: this device has reported before, or the round has other weights than the
                  plan. Neither depends on what the device knows.
         """
-        if self._asked:
-            raise ParameterError("round", current.number, "asks a device that has reported", "Ask others.")
         weights = np.array(current.weights, np.float64)
-        if weights.shape != (self.plan.dimension,) or not np.isfinite(weights).all():
-            fix = f"Send {self.plan.dimension} finite weights."
-            raise ParameterError("round", current.number, "has no weights of this plan", fix)
-        self._asked = True
+        with self._once:
+            if self._asked:
+                raise ParameterError(
+                    "round", current.number, "asks a device that has reported", "Ask others."
+                )
+            if weights.shape != (self.plan.dimension,) or not np.isfinite(weights).all():
+                fix = f"Send {self.plan.dimension} finite weights."
+                raise ParameterError("round", current.number, "has no weights of this plan", fix)
+            self._asked = True
         row = clipped(
             self._gradient(weights, features, target), norm=self.plan.vector.norm, clip=self.plan.clip
         )
@@ -129,5 +139,4 @@ class Client:
             else (1.0 if known > 0 else -1.0)
         )
         rows = self.plan.completed(one(features, self.plan.attributes, "linf"))
-        with np.errstate(all="ignore"):
-            return gradients(self.plan.loss, weights, rows, np.array([wanted]))
+        return gradients(self.plan.loss, weights, rows, np.array([wanted]))

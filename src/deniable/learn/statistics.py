@@ -23,10 +23,12 @@ from numpy.typing import NDArray
 from deniable.bits import Bits
 from deniable.exact import Number
 from deniable.local.vector import Vector
+from deniable.local.vector.reading import fitted
 from deniable.local.vector.vector import Mechanism
 
 Floats = NDArray[np.float64]
 _PIECE = 2000
+_HUGE = 1e300
 
 
 def protocol(*, epsilon: Number, numbers: int, mechanism: Mechanism) -> Vector:
@@ -36,8 +38,7 @@ def protocol(*, epsilon: Number, numbers: int, mechanism: Mechanism) -> Vector:
 
 def products(rows: Floats) -> Floats:
     """Return what each person reports about, `(n, D)`, from their numbers `(n, m)`: within the unit ball."""
-    length = np.sqrt(np.einsum("nd,nd->n", rows, rows))[:, None]
-    scaled = rows / np.maximum(length, 1.0)
+    scaled = fitted(np.clip(rows, -_HUGE, _HUGE), "l2")
     first, second = np.triu_indices(rows.shape[1])
     weights = np.where(first == second, 1.0, sqrt(2.0))
     found: Floats = scaled[:, first] * scaled[:, second] * weights
