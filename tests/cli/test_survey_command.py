@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,45 @@ def test_the_command_prints_a_screen_json_and_a_page(answers: Path, tmp_path: Pa
     assert record["reports"] == 2000
     assert record["protocol"]["epsilon"] == "2"
     assert record["answers"][0]["answer"] == "blue"
+
+
+def test_no_answer_and_an_empty_one_are_one_line_on_both_sides(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    said = ['""'] * 3 + ['" "'] * 3 + [""] * 4 + ["yes"] * 10
+    lines = ["person,colour", *(f"{person},{said[person % 20]}" for person in range(2000))]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    bits = SeededBits(5, insecure=True)
+    found = beside(path, unit="person", column="colour", epsilon=8, delta="1e-7", bits=bits)
+    assert found.release.table.num_rows == 2, "one group for all who said nothing"
+    assert [line.answer for line in found.lines] in (["", "yes"], ["yes", ""])
+    for line in found.lines:
+        assert line.alone is not None
+        assert line.trusted is not None
+        assert abs(line.trusted[0] - 1000) < 15
+        assert abs(line.alone[0] - 1000) < 250
+    assert "(no value)" in screen(found)
+
+
+def test_a_narrow_interval_is_not_called_0_wide(both: Beside) -> None:
+    table = both.release.table
+    ends = {name: table.column(1) for name in ("people", "people_low", "people_high")}
+    narrow = table.from_pydict({"answer": table.column(0), **ends})
+    sharp = replace(both, release=replace(both.release, table=narrow))
+    shown = " ".join(screen(sharp).split())
+    assert " within less than 1 " in shown
+    assert "to within less than 1 with: more than" in shown
+    assert "within 0" not in shown
+    assert "800 to 800" not in shown
+
+
+def test_an_answer_that_goes_on_is_explained(both: Beside, tmp_path: Path) -> None:
+    assert ("followed no further" in screen(both)) == any("…" in line.answer for line in both.lines)
+    path = tmp_path / "answers.csv"
+    path.write_text("person,city\n" + "".join(f"{one},Łódź\n" for one in range(500)), "utf-8")
+    bits = SeededBits(6, insecure=True)
+    found = beside(path, unit="person", column="city", epsilon=8, delta="1e-7", bits=bits)
+    shown = " ".join(screen(found).split())
+    assert "ends in … was followed no further: 12 letters from a to z, or fewer others, are told" in shown
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Text = Annotated[str, typer.Option()]
 _ROWS, _NAME = 14, 24
+OPEN = "…"
 
 
 def survey(
@@ -97,15 +98,17 @@ def notes_of(found: Beside) -> list[str]:
     ]
     if found.times:
         answer, wide, narrow = found.times
+        least = f"{narrow:,.0f}" if narrow >= 1 else "less than 1"
+        times = f"{'' if narrow >= 1 else 'more than '}{wide / max(narrow, 1):,.0f} times as precisely"
         said.append(
             f"How many said {_name(answer)!r} is known to within {wide:,.0f} people without trust, to "
-            f"within {narrow:,.0f} with: {wide / narrow:,.0f} times as precisely."
+            f"within {least} with: {times}."
         )
     guarantee = found.release.guarantee
     said.append(
         f"The file has spent both: {guarantee} at the curator, epsilon "
         f"{exact_text(found.protocol.epsilon)} in reports. That {n:,} people reported is public where nobody "
-        f"is trusted. Texts are cut after {found.protocol.length} letters there."
+        f"is trusted.{_open(found)}"
     )
     return said
 
@@ -178,7 +181,10 @@ def _row(line: Line) -> str:
 
 
 def _cells(side: tuple[float, float, float] | None) -> tuple[str, str]:
-    return ("-", "") if side is None else (f"{side[0]:,.0f}", f"{side[1]:,.0f} to {side[2]:,.0f}")
+    if side is None:
+        return "-", ""
+    narrow = (side[2] - side[1]) / 2 < 1
+    return f"{side[0]:,.0f}", "within less than 1" if narrow else f"{side[1]:,.0f} to {side[2]:,.0f}"
 
 
 def _side(side: tuple[float, float, float] | None) -> dict[str, float] | None:
@@ -188,7 +194,15 @@ def _side(side: tuple[float, float, float] | None) -> dict[str, float] | None:
 def _name(answer: str) -> str:
     from deniable.publish import cells
 
-    return cells.visible(answer) or "(nothing)"
+    return cells.visible(answer) or cells.NO_VALUE
+
+
+def _open(found: Beside) -> str:
+    """Say what the sign at the end of a beginning means, where there is one."""
+    if not any(item.endswith(OPEN) for item in found.found.items):
+        return ""
+    told = f"{found.protocol.length} letters from a to z, or fewer others, are told there"
+    return f" An answer that ends in {OPEN} was followed no further: {told}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -2,7 +2,8 @@
 
 1. Everything that can be refused is refused first: the protocol and the curator's plan are made from public
    facts.
-2. The curator's release counts each person once, in one of their answers (max_groups=1).
+2. The curator's release counts each person once, in one of their answers (max_groups=1); no answer and an
+   empty one are one group, as on the other side, with one noise.
 3. For the other side every person's device is played: one of their answers, drawn at random (`_reports`),
    is told by `HeavyHitters`. Only the reports leave that function. An empty answer counts as the empty
    text.
@@ -58,7 +59,7 @@ class Beside:
         """Every answer that either side found, the most frequent first."""
         table = self.release.table
         curator = {
-            answer or "": (float(people), float(low), float(high))
+            answer: (float(people), float(low), float(high))
             for answer, people, low, high in zip(
                 *(table.column(place).to_pylist() for place in range(4)), strict=True
             )
@@ -75,7 +76,7 @@ class Beside:
         for line in self.lines:
             if line.alone and line.trusted:
                 half = [(side[2] - side[1]) / 2 for side in (line.alone, line.trusted)]
-                return line.answer, half[0], max(half[1], 0.5)
+                return line.answer, half[0], half[1]
         return None
 
 
@@ -107,7 +108,8 @@ def beside(
         raise ParameterError("column", column, "is no text", "Name a column of answers in words.")
     quoted = known.name.replace('"', '""')
     name = _free(survey)
-    asked = survey.derive(**{name: f'lower(trim("{quoted}"))'}).group_by(name).aggregate(people=units())
+    told = f"coalesce(lower(trim(\"{quoted}\")), '')"
+    asked = survey.derive(**{name: told}).group_by(name).aggregate(people=units())
     plan = asked.plan(epsilon=epsilon, delta=delta, confidence=confidence)
     source = SystemBits() if bits is None else bits
     release = plan.release(purpose="the survey with a trusted curator", bits=source)
