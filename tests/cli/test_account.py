@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from deniable import accounting, events
+from deniable.cli import plots
 from deniable.cli.account import app
 from deniable.cli.notation import kind, parsed, written
 from deniable.errors import ExpressionError, ParameterError
+from deniable.publish import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 GAUSSIAN = events.Gaussian(sigma=100)
@@ -95,7 +97,9 @@ def test_a_drawing_stands_alone(words: tuple[str, ...], tmp_path: Path) -> None:
     assert drawing.tag == f"{SVG}svg"
     assert "svg .curve" in str(drawing[0].text)
     labels = [element.text for element in drawing.iter(f"{SVG}text")]
-    assert "epsilon" in labels
+    assert {"epsilon", "delta"} <= set(labels)
+    assert str(labels[0]).startswith("delta against epsilon: ")
+    assert int(drawing.attrib["width"]) > int(drawing.attrib["height"]) > 300
     assert not any("http" in str(value) for element in drawing.iter() for value in element.attrib.values())
 
 
@@ -110,6 +114,14 @@ def test_what_cannot_be_drawn_or_written_is_said(tmp_path: Path) -> None:
         run("0 x laplace(scale=3)", "--plot", tmp_path / "a.svg")
     with pytest.raises(ParameterError, match="--plot cannot be written"):
         run("laplace(scale=3)", "--plot", tmp_path / "nowhere" / "a.svg")
+    with pytest.raises(ParameterError, match=r"--plot has another ending.*\n?.*ending in \.svg"):
+        run("laplace(scale=3)", "--plot", tmp_path / "a.png")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_picture_that_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plots.save(svg.bars([], name="a", title="t", description="d"), tmp_path / "a.svg")
+    assert capsys.readouterr().err == f"Wrote {tmp_path / 'a.svg'}.\n"
 
 
 def test_calibrate_finds_the_least_noise() -> None:

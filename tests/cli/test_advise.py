@@ -53,7 +53,8 @@ def test_the_price_of_a_threshold_is_drawn(groups: int, tmp_path: Path) -> None:
     mark = f"threshold {dn.advise(population=1_000_000, max_groups=groups).threshold}"
     drawing = ElementTree.parse(path).getroot()
     labels = {element.text for element in drawing.iter(f"{SVG}text")}
-    assert {mark, "delta 1e-7", "threshold, in people"} <= labels
+    axes = {"threshold, in people", "chance that a group of one person is published"}
+    assert {mark, "delta 1e-7", *axes} <= labels
     heights = [float(dot.attrib["cy"]) for dot in drawing.iter(f"{SVG}circle")]
     assert heights == sorted(heights)
     assert 15 < len(heights) <= 100

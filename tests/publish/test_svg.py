@@ -47,7 +47,18 @@ def test_a_negative_number_goes_left_of_zero() -> None:
     first, second = of_class(drawing, "bar")
     assert (percent(first, "x"), percent(first, "width")) == (25, 72)
     assert (percent(second, "x"), percent(second, "width")) == (3, 22)
-    assert percent(of_class(drawing, "axis")[0], "x1") == 25
+    assert [percent(line, "x1") for line in of_class(drawing, "axis")] == [25, 25]
+    labels = [float(label.attrib["y"]) for label in of_class(drawing, "label")]
+    for line in of_class(drawing, "axis"):
+        assert not [y for y in labels if float(line.attrib["y1"]) < y + 1 < float(line.attrib["y2"])]
+
+
+def test_what_is_upright_stands_above_the_plot() -> None:
+    drawing = parsed(svg.decline(LINE, name="a", title="t", description="d", across="x", up="a chance"))
+    (name,) = [element for element in of_class(drawing, "tick") if element.text == "a chance"]
+    (plot,) = [element for element in drawing.iter() if "transform" in element.attrib]
+    moved = int(plot.attrib["transform"].removeprefix("translate(0,").removesuffix(")"))
+    assert float(name.attrib["y"]) < float(of_class(plot, "grid")[0].attrib["y1"]) + moved
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 0.0])

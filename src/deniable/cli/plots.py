@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 from deniable.errors import ParameterError
 
@@ -17,21 +20,48 @@ _STEPS = 40
 _FURTHER = 1000
 _SMALLEST = 1e-300
 _FINE = 1 << 20
+_WIDTH, _MARGIN = 760, 24
+_TITLE, _TOLD = 80, 105
+_LOOKS = (
+    "svg{background:var(--page);font-family:system-ui,sans-serif}svg .name{font-size:17px;font-weight:600}"
+)
 
 
 def save(drawing: str, path: Path, *, option: str = "--plot") -> None:
-    """Write a drawing of `publish.svg` with the style sheet of our pages, on a page of its own colour.
+    """Write a drawing of `publish.svg` as a picture that stands alone, and say so on stderr.
 
-    Raises:  ParameterError: the file cannot be written.
+    It carries the style sheet of our pages, its title and description as text, margins, and a size.
+    Raises:  ParameterError: the file's ending is not .svg, or it cannot be written.
     """
-    looks = (files("deniable.publish") / "templates" / "page.css").read_text("utf-8")
-    start = drawing.index(">") + 1
-    style = f"<style>{looks}svg{{background:var(--page);font-family:system-ui,sans-serif}}</style>"
+    if path.suffix.casefold() != ".svg":
+        raise ParameterError(option, str(path), "has another ending", "Name a file ending in .svg.")
     try:
-        path.write_text(f"{drawing[:start]}{style}{drawing[start:]}\n", "utf-8")
+        path.write_text(f"{_alone(drawing)}\n", "utf-8")
     except OSError:
         fix = "Name a file in a folder that exists and may be written to, for example curve.svg."
         raise ParameterError(option, str(path), "cannot be written", fix) from None
+    print(f"Wrote {path}.", file=sys.stderr)
+
+
+def _alone(drawing: str) -> str:
+    """Return the drawing inside a larger one, with its title and description above it."""
+    from deniable.publish import svg
+
+    looks = (files("deniable.publish") / "templates" / "page.css").read_text("utf-8") + _LOOKS
+    parsed = ElementTree.fromstring(drawing)  # noqa: S314 - our own drawing
+    title, told = (element.text or "" for element in parsed[:2])
+    lines = [(line, "name", 21) for line in textwrap.wrap(title, _TITLE)]
+    lines += [(line, "tick", 18) for line in textwrap.wrap(told, _TOLD)]
+    parts, top = [svg.element("style", looks)], _MARGIN
+    for line, kind, height in lines:
+        top += height
+        parts.append(svg.element("text", svg.words(line), class_=kind, x=_MARGIN, y=top))
+    top, inside = top + 16, _WIDTH - 2 * _MARGIN
+    place = f'<svg x="{_MARGIN}" y="{top}" width="{inside}"'
+    parts.append(drawing.replace("<svg", place, 1).replace(' width="100%"', "", 1))
+    height = top + int(parsed.attrib["height"]) + _MARGIN
+    size = {"width": _WIDTH, "height": height, "viewBox": f"0 0 {_WIDTH} {height}"}
+    return svg.element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size)
 
 
 def curve(spent: Account, *, title: str, epsilon: Fraction, delta: Fraction) -> str:
@@ -56,6 +86,7 @@ def curve(spent: Account, *, title: str, epsilon: Fraction, delta: Fraction) -> 
         title=f"delta against epsilon: {title}",
         description=f"delta falls from {points[0][1]:.3g} to {points[-1][1]:.3g} as epsilon rises.",
         across="epsilon",
+        up="delta",
         down=svg.Mark(float(epsilon), f"epsilon {text(epsilon, digits=4)}") if inside else None,
         level=svg.Mark(float(delta), f"delta {text(delta, digits=3)}") if delta >= _SMALLEST else None,
     )
@@ -87,8 +118,10 @@ def threshold(advice: Advice) -> str:
         points,
         name="threshold",
         title="The price of a threshold",
-        description=f"The chance falls from {points[0][1]:.3g} to {points[-1][1]:.3g} as it rises.",
+        description=f"The chance that a group of one person is published falls from {points[0][1]:.3g} "
+        f"to {points[-1][1]:.3g} as the threshold rises.",
         across="threshold, in people",
+        up="chance that a group of one person is published",
         down=svg.Mark(best.threshold, f"threshold {best.threshold:,}"),
         level=svg.Mark(float(best.delta), f"delta {text(best.delta)}"),
     )

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 _ROW = 34
 _PLOT_HEIGHT = 300
+_ABOVE = 16
 _LEFT, _RIGHT = 13.0, 97.0
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -58,7 +59,8 @@ def words(text: str) -> str:
 def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> str:
     """Return horizontal bars with their intervals as whiskers, one above the other.
 
-    The scale starts at 0, or at the least interval where that lies below; `name` is unique in the page.
+    The scale starts at 0, or at the least interval where that lies below; then each bar shows where 0 is.
+    `name` is unique in the page.
     """
     ends = [end for entry in entries for end in (entry.value, entry.low, entry.high) if math.isfinite(end)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
@@ -70,7 +72,8 @@ def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> 
 
     drawn = [_bar(entry, number * _ROW, place) for number, entry in enumerate(entries)]
     if least < 0:
-        drawn.append(_line(place(0), 0, place(0), _ROW * len(entries), "axis"))
+        tops = [number * _ROW for number in range(len(entries))]
+        drawn += [_line(place(0), top + 16, place(0), top + 32, "axis") for top in tops]
     return _drawing("".join(drawn), _ROW * len(entries), name, title, description)
 
 
@@ -97,12 +100,14 @@ def decline(
     title: str,
     description: str,
     across: str,
+    up: str = "",
     down: Mark | None = None,
     level: Mark | None = None,
 ) -> str:
     """Return a chance (0 < y <= 1, on a log scale) against x: a geometric decline is a straight line.
 
-    across: what x is. down: one x to name, by an upright line. level: one y to name, by a level line.
+    across, up: what x and y are; the latter stands above the plot. down: one x to name, by an upright line.
+    level: one y to name, by a level line.
     """
     first, last = points[0][0], points[-1][0]
     lowest = [y for _, y in points] + ([level.at] if level else [])
@@ -122,7 +127,11 @@ def decline(
     corners = [(x(at), y(value)) for at, value in points]
     parts += [_line(*a, *b, "curve") for a, b in pairwise(corners)]
     parts += [_dot(corner, point) for corner, point in zip(corners, points, strict=True)]
-    return _drawing("".join(parts), _PLOT_HEIGHT + 66, name, title, description, kind="chart plot")
+    above = _ABOVE if up else 0
+    if up:
+        plot = element("g", *parts, transform=f"translate(0,{above})")
+        parts = [element("text", words(up), class_="tick", x=_percent(_LEFT), y=14), plot]
+    return _drawing("".join(parts), _PLOT_HEIGHT + 66 + above, name, title, description, kind="chart plot")
 
 
 def _scale_down(powers: int, y: Callable[[float], float]) -> str:
