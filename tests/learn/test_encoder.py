@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,63 @@ class Hostile(str):
 class HostileInt(int):
     def __float__(self) -> float:
         raise RuntimeError
+
+
+class Closed:
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError
+
+
+class Masked:
+    @property
+    def __class__(self) -> Any:
+        raise RuntimeError
+
+    @__class__.setter
+    def __class__(self, kind: Any) -> None:
+        raise RuntimeError
+
+
+class Colliding:
+    """A key that has the hash of a declared name, and cannot be compared."""
+
+    def __init__(self, name: str) -> None:
+        self._hash = hash(name)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+
+class Meta(type):
+    def __hash__(cls) -> int:
+        raise RuntimeError
+
+
+class Unruly(metaclass=Meta):
+    pass
+
+
+class Record(dict[Any, Any]):
+    def items(self) -> Any:
+        raise RuntimeError
+
+    def get(self, *_: Any) -> Any:
+        raise RuntimeError
+
+
+HOSTILE: list[Any] = [
+    np.timedelta64(1, "D"),
+    np.timedelta64("NaT"),
+    Closed(),
+    Masked(),
+    Unruly(),
+    Mock(spec=dict),
+    Mock(spec=int),
+    Mock(spec=np.int64),
+]
 
 
 def encoder() -> Any:
@@ -116,3 +174,30 @@ def test_the_widest_and_the_closest_bounds_become_finite_coordinates(bounds: tup
     low, high = (float(end) for end in bounds)
     found = [coded.encode({"x": value})[0] for value in (-math.inf, low, None, high, 1e308)]
     assert found == [-1, -1, 0, 1, 1]
+
+
+@pytest.mark.parametrize("place", range(len(HOSTILE)))
+def test_objects_that_raise_whatever_they_are_asked_count_as_missing(place: int) -> None:
+    odd, missing = HOSTILE[place], [0, 1 / 3, 1 / 3, 1 / 2]
+    coded = encoder()
+    assert list(coded.encode(odd)) == pytest.approx(missing)
+    assert list(coded.encode({"age": odd, "colour": odd, "kids": odd})) == pytest.approx(missing)
+
+
+def test_keys_that_cannot_be_compared_hide_no_other() -> None:
+    record: dict[Any, Any] = {Colliding(name): 3 for name in SMALL}
+    assert list(encoder().encode(record)) == pytest.approx([0, 1 / 3, 1 / 3, 1 / 2])
+    record = {np.str_("age"): 75, "kids": np.int8(0), Colliding("colour"): 3, 3: 4, None: 5, ("age",): 6}
+    assert list(encoder().encode(record)) == pytest.approx([0.5, 1 / 3, 1 / 3, 1])
+    assert encoder().encode(Record(age=75))[0] == 0.5
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(ParameterError, match="no text"):
+        dn.learn.Encoder({3: (0, 1)})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("bounds", [(1, "1.0000000000000001"), (0, "1e-400")])
+def test_bounds_that_are_one_float_are_refused(bounds: Any) -> None:
+    with pytest.raises(ParameterError):
+        dn.learn.Encoder({"x": bounds})

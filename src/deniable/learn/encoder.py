@@ -34,13 +34,13 @@ Domain = tuple[Any, Any] | list[Any]
 class Encoder:
     """Turns records into vectors in [-1, 1]. columns: name -> domain, as in the table above.
 
-    Raises:  ParameterError: a domain is neither two numbers that rise nor a list of at least two different
-             texts or whole numbers.
+    Raises:  ParameterError: a name is no text, or a domain is neither two numbers that rise nor a list of at
+             least two different texts or whole numbers.
     """
 
     def __init__(self, columns: Mapping[str, Domain]) -> None:
         self.columns = columns
-        self._parts = {name: _part(name, domain) for name, domain in columns.items()}
+        self._parts = {_named(name): _part(name, domain) for name, domain in columns.items()}
         if not self._parts:
             raise ParameterError("columns", columns, "must not be empty", 'Give {"age": (0, 100)}.')
 
@@ -54,8 +54,8 @@ class Encoder:
 
     def encode(self, record: object) -> Floats:
         """Return the vector of one record (a dict), `(dimension,)`. Never raises."""
-        known: dict[Any, Any] = record if isinstance(record, dict) else {}
-        return np.concatenate([part.one(dict.get(known, name)) for name, part in self._parts.items()])
+        known = _entries(record)
+        return np.concatenate([part.one(known.get(name)) for name, part in self._parts.items()])
 
     def fit(self, X: object = None, y: object = None) -> Encoder:  # noqa: ARG002, N803
         """Return self: there is nothing to learn, all is declared."""
@@ -129,14 +129,33 @@ class _Category:
 
 
 def _plain(value: object) -> object:
-    """Return text and whole numbers as such, None for all else; runs no method of an unknown value."""
+    """Return text and whole numbers as such, None for all else. Never raises; runs no method of the value."""
     given: Any = value
-    kind = type(value)
+    kind: Any = type(value)
     if kind is str or kind is int:
         return value
     if kind is np.str_:
         return str.__str__(given)
-    return int(given) if isinstance(given, np.integer) and kind.__module__ == "numpy" else None
+    if issubclass(kind, np.integer) and not issubclass(kind, np.timedelta64):  # to NumPy it is an integer
+        return int(np.generic.item(given))
+    return None
+
+
+def _entries(record: object) -> dict[str, object]:
+    """Return what a dict has under names that are text; nothing of any other object.
+
+    Never raises, and runs no method of a key, which may compare itself to others as it likes.
+    """
+    given: Any = record
+    kind: Any = type(record)
+    pairs: list[tuple[Any, object]] = list(dict.items(given)) if issubclass(kind, dict) else []
+    return {str.__str__(name): value for name, value in pairs if issubclass(type(name), str)}
+
+
+def _named(name: object) -> str:
+    if not isinstance(name, str):
+        raise ParameterError("columns", name, "have a name that is no text", 'Give {"age": (0, 100)}.')
+    return str.__str__(name)
 
 
 def _part(name: str, domain: object) -> _Number | _Category:
