@@ -68,12 +68,13 @@ def test_a_copy_on_another_device_is_not_used(tmp_path: Path) -> None:
     assert opened(path, owner="you").report("blue") == copied.report("blue")
 
 
-def test_a_memo_of_other_parameters_is_not_used(tmp_path: Path) -> None:
+def test_answers_of_other_parameters_are_not_used_but_told(tmp_path: Path) -> None:
     path = tmp_path / "memo"
-    opened(path).report("blue")
+    first = opened(path).report("blue")
     other = RAPPOR(epsilon=3, bits=64, coins=(0, 1)).client(Memo(SQLiteStorage(path), owner="me"))
-    other.report("blue")
-    assert other.memo.gone == 1
+    assert other.report("blue")[9:] != first[9:]
+    assert other.spent.times == 1
+    assert "with other parameters, add to that: 1" in " ".join(other.statement.split())
 
 
 def test_an_unreadable_memo_is_given_up_and_a_report_is_sent(tmp_path: Path) -> None:

@@ -26,11 +26,15 @@ Yekhanin 2017, section 4, say so too).
 |                                | old one held                                       | each value           |
 | an entry is damaged (its check | that answer is drawn again, and counted            | `permanent` again    |
 | sum differs)                   |                                                    |                      |
-| unreadable as a whole          | it is removed, a new one begins; `gone` counts it  | as lost              |
-| copied to another device       | the same: else who has the original could read the | as lost              |
-| (another owner or parameters)  | answers of the copy                                |                      |
+| unreadable or cut              | it is removed, a new one begins; `gone` counts it  | as lost              |
+| copied to another device       | its answers are left alone and new ones drawn, else| as lost              |
+| (another owner)                | who has the original could read them; `gone` says 1|                      |
+| used by other protocols too, or| answers of both live side by side                  | what each costs;     |
+| with other parameters          |                                                    | both add up          |
 | put back from a backup         | nothing shows it: answers since then are forgotten | as lost              |
-| cannot be written now          | answers are remembered until the process ends      | as lost, afterwards  |
+| cannot be read or written now  | answers are remembered until the process ends      | as lost, afterwards  |
+
+How many answers were drawn is how many are there: no counter can fall behind them.
 
 A report is sent in every case, and of the same size: silence would tell something.
 """
@@ -38,7 +42,7 @@ A report is sent in every case, and of the same size: silence would tell somethi
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol, SupportsIndex
 
 from numpy.typing import NDArray
 
@@ -53,13 +57,15 @@ from deniable.mechanisms.words import promise
 from deniable.publish.statement import wrapped
 
 _SEAL = 8
+_OWNER, _GONE, _OTHER, _ANSWER, _RENEWED = b"o", b"g", b"k", b"a", b"r"
+"""What a key begins with; then come the owner, the protocol and the name, hashed."""
 
 
 class Memo:
-    """The answers of one device, in a storage.
+    """The answers of one device, in a storage. It cannot be copied: two would draw answers apart.
 
-    Args:    owner: names the device or the person, for example an installation's number. A memo of another
-             owner is not used; without a name a copy cannot be noticed. earlier: how many permanent answers
+    Args:    owner: names the device or the person, for example an installation's number. Answers of another
+             owner are not used; without a name a copy cannot be noticed. earlier: how many permanent answers
              this person gave from memos that are gone, as far as is known.
     """
 
@@ -67,103 +73,124 @@ class Memo:
         self.storage: Storage = DictStorage() if storage is None else storage
         self.owner = owner
         self.earlier = whole(earlier, "earlier", at_least=0, at_most=10**9)
-        self.saved = True
-        self._gone = 0
-        self._apart: set[bytes] = set()
-        self._reached = True
         self._unsaved = DictStorage()
-        self._key = b""
+        self._person = self._hash("person")[:8]
+        self._protocol, self._key = bytes(8), self._hash("key")
 
-    def bind(self, parameters: Parameters) -> None:
-        """Use the memo for this owner and protocol; give up one of another, or an unreadable one."""
-        text = repr((self.owner, parameters.to_json())).encode("utf-8", "surrogatepass")
-        self._key = hashlib.sha256(text).digest()
-        ours = hashlib.sha256(b"owner" + self._key).digest()
-        if self._settled(b"owner", ours) != ours:
-            self._begin_anew()
-            self._settled(b"owner", ours)
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("A memo cannot be copied or pickled: the copies would draw answers apart.")
+
+    def bound(self, parameters: Parameters) -> Memo:
+        """Return the part of the memo that is this protocol's; note if all there is has another owner."""
+        part = Memo(self.storage, owner=self.owner, earlier=self.earlier)
+        part._unsaved = self._unsaved
+        told = repr(parameters.to_json())
+        part._protocol, part._key = part._hash("protocol", told)[:8], part._hash("key", told)
+        owners, ours = part._many(_OWNER), part._many(_OWNER + self._person)
+        if owners and not ours:
+            part._settled(_GONE + self._person + b"another's", b"")
+        part._settled(_OWNER + self._person, b"")
+        return part
+
+    @property
+    def saved(self) -> bool:
+        """Whether all that was to be remembered could be written."""
+        return not self._unsaved
 
     @property
     def gone(self) -> int:
         """How many memos were given up before this one; what they held is unknown."""
-        return max(self._gone, self._number(b"gone"))
+        return self._many(_GONE + self._person)
 
     @property
     def damaged(self) -> bool:
         """Whether an entry was damaged: then the number of answers drawn is at least `count`."""
-        return self._number(b"renewed") > 0
+        return self._many(_RENEWED + self._person + self._protocol) > 0
+
+    @property
+    def beside(self) -> int:
+        """How many answers of other protocols or parameters this owner's memo holds."""
+        kinds = (_ANSWER + self._person, _RENEWED + self._person)
+        return sum(self._many(kind) - self._many(kind + self._protocol) for kind in kinds)
 
     def settle(self, name: bytes, drawn: bytes) -> bytes:
         """Return what is remembered under the name, or else this, from now on."""
-        key = hashlib.blake2b(name, key=self._key, digest_size=16).digest()
-        kept = self._settled(key, self._sealed(key, drawn))
-        if self._opened(key, kept, len(drawn)):
-            return kept[:-_SEAL]
-        sealed = self._sealed(key, drawn)
-        self._replaced(key, sealed)
-        self._count(b"renewed")
-        return drawn
-
-    def count(self) -> int:
-        """Return how many permanent answers were drawn, as far as this memo knows, `earlier` included."""
-        known = self._number(b"answers") + self._number(b"renewed")
-        return self.earlier + known + len(self._apart)
+        return self._held(_OTHER, name, drawn)
 
     def remember(self, name: bytes, drawn: bytes) -> bytes:
-        """Settle a permanent answer; count it if it is new."""
-        kept = self.settle(name, drawn)
-        if not self._reached:
-            self._apart.add(name)
-        elif self.settle(b"counted " + name, b"\x00") == b"\x00":
-            self._count(b"answers")
-            self._replace(b"counted " + name, b"\x01")
-        return kept
+        """Settle a permanent answer: the same, and it counts."""
+        return self._held(_ANSWER, name, drawn)
 
-    def _number(self, name: bytes) -> int:
-        return int.from_bytes(self.settle(name, bytes(8)), "little")
+    def count(self) -> int:
+        """Return how many permanent answers were drawn, as far as this memo knows, `earlier` included.
 
-    def _count(self, name: bytes) -> None:
-        self._replace(name, min(self._number(name) + 1, 1 << 62).to_bytes(8, "little"))
+        They are the answers that are there and those that were drawn again.
+        """
+        kinds = (_ANSWER, _RENEWED)
+        return self.earlier + sum(self._many(kind + self._person + self._protocol) for kind in kinds)
 
-    def _replace(self, name: bytes, value: bytes) -> None:
-        key = hashlib.blake2b(name, key=self._key, digest_size=16).digest()
-        self._replaced(key, self._sealed(key, value))
+    def _hash(self, *words: str) -> bytes:
+        return hashlib.sha256(repr((self.owner, *words)).encode("utf-8", "surrogatepass")).digest()
+
+    def _held(self, kind: bytes, name: bytes, drawn: bytes) -> bytes:
+        place = self._person + self._protocol
+        key = kind + place + hashlib.blake2b(name, key=self._key, digest_size=16).digest()
+        sealed = self._sealed(key, drawn)
+        kept = self._settled(key, sealed)
+        if not self._opened(key, kept, len(drawn)):
+            self._settled(_RENEWED + place + _unique(), b"")
+            kept = self._replaced(key, kept, sealed)
+        return kept[:-_SEAL] if self._opened(key, kept, len(drawn)) else drawn
 
     def _sealed(self, key: bytes, value: bytes) -> bytes:
-        return value + hashlib.blake2b(value, key=self._key, salt=key, digest_size=_SEAL).digest()
+        return value + hashlib.blake2b(key + value, key=self._key, digest_size=_SEAL).digest()
 
     def _opened(self, key: bytes, kept: bytes, size: int) -> bool:
         return len(kept) == size + _SEAL and kept == self._sealed(key, kept[:-_SEAL])
 
     def _settled(self, key: bytes, value: bytes) -> bytes:
         """Settle in the storage; in this process alone if that fails."""
-        for _ in range(2):
+        for again in range(3):
             try:
-                kept = self.storage.settle(key, value)
+                return self.storage.settle(key, value)
             except ValueError:
-                self._begin_anew()
+                self._begin_anew(again)
             except OSError:
                 break
-            else:
-                self._reached = True
-                return kept
-        self.saved = self._reached = False
         return self._unsaved.settle(key, value)
 
-    def _replaced(self, key: bytes, value: bytes) -> None:
+    def _replaced(self, key: bytes, old: bytes, new: bytes) -> bytes:
         try:
-            self.storage.replace(key, value)
+            return self.storage.replace(key, old, new)
         except (OSError, ValueError):
-            self.saved = False
-            self._unsaved.replace(key, value)
+            return self._unsaved.settle(key, new)
 
-    def _begin_anew(self) -> None:
-        self._gone += 1
+    def _many(self, beginning: bytes) -> int:
+        """Return how many keys begin so, those in this process alone included."""
+        for again in range(3):
+            try:
+                return self.storage.many(beginning) + self._unsaved.many(beginning)
+            except ValueError:
+                self._begin_anew(again)
+            except OSError:
+                break
+        return self._unsaved.many(beginning)
+
+    def _begin_anew(self, again: int) -> None:
+        """Give the memo up, the second time that it is unreadable: another process may have been faster."""
+        if again != 1:
+            return
+        key = _GONE + self._person + _unique()
         try:
             self.storage.clear()
-        except OSError:
-            self.saved = False
-        self._replace(b"gone", self._gone.to_bytes(8, "little"))
+            self.storage.settle(key, b"")
+        except (OSError, ValueError):
+            self._unsaved.settle(key, b"")
+
+
+def _unique() -> bytes:
+    """Return a name that no other process takes."""
+    return SystemBits().integer(128).to_bytes(16, "little")
 
 
 class Remembering(Protocol):
@@ -198,8 +225,10 @@ class MemoClient:
     def __init__(self, protocol: Remembering, memo: Memo | None = None, bits: Bits | None = None) -> None:
         self._protocol = protocol
         self._bits = SystemBits() if bits is None else bits
-        self.memo = Memo() if memo is None else memo
-        self.memo.bind(protocol.parameters)
+        self.memo = (Memo() if memo is None else memo).bound(protocol.parameters)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError("A client cannot be copied or pickled: the copies would draw answers apart.")
 
     @property
     def parameters(self) -> Parameters:
@@ -235,10 +264,14 @@ class MemoClient:
             said.append(
                 "An earlier memo was unreadable or another's and was given up: what it held adds to that."
             )
+        if beside := self.memo.beside:
+            said.append(f"Answers to other questions, or with other parameters, add to that: {beside:,}.")
         if self.memo.damaged:
             said.append(
                 "Part of the memo was damaged and drawn again: there may be more answers than it knows of."
             )
         if not self.memo.saved:
-            said.append("The memo cannot be written: answers are forgotten when this process ends.")
+            said.append(
+                "The memo could not always be read or written: answers are forgotten when this process ends."
+            )
         return wrapped(" ".join(said)) + "\n"
