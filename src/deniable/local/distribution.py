@@ -40,6 +40,7 @@ from deniable.local.client import Client
 from deniable.local.coins import ONE, bounded, most, place, places
 from deniable.local.deconvolution import Floats, Functional, maximised
 from deniable.local.estimates import Aggregate, Estimate
+from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
 from deniable.local.payloads import checked, normal, one, statement
 from deniable.local.reports import Reports
@@ -230,19 +231,21 @@ class Distribution:
         value, error = self._shares.estimate(counts)
         low = np.clip(np.minimum(value - sure * error, shares), 0, 1)
         high = np.clip(np.maximum(value + sure * error, shares), 0, 1)
-        notes = (_SMOOTH if self.method == "ems" else _ROUGH, _SURE)
+        notes: tuple[str, ...] = (_SMOOTH if self.method == "ems" else _ROUGH, _SURE)
+        notes += (FEW,) if aggregate.n < ENOUGH else ()
         return Shape(
             shares, error, low, high, aggregate.n, confidence, notes,
-            edges=self._edges, mean=self._centre(counts, confidence), band=self._band(counts, sure),
+            edges=self._edges, mean=self._centre(counts, confidence, notes[2:]),
+            band=self._band(counts, sure),
         )  # fmt: skip
 
-    def _centre(self, counts: NDArray[np.int64], confidence: Fraction) -> Estimate:
+    def _centre(self, counts: NDArray[np.int64], confidence: Fraction, notes: tuple[str, ...]) -> Estimate:
         """Return the mean of the bucket middles; half a bucket is added to its interval."""
         value, error = (float(part[0]) for part in self._mean.estimate(counts))
         low, length = float(self.bounds[0]), float(self.bounds[1] - self.bounds[0])
         reach = normal(confidence) * error + 0.5 / self.buckets
         ends = (low + length * (value - reach), low + length * (value + reach))
-        return Estimate(low + length * value, length * error, *ends, int(counts.sum()), confidence)
+        return Estimate(low + length * value, length * error, *ends, int(counts.sum()), confidence, notes)
 
     def _band(self, counts: NDArray[np.int64], sure: float) -> tuple[Floats, Floats]:
         half = self._width(int(counts.sum())) // 2

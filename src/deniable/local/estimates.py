@@ -40,8 +40,9 @@ class Estimate:
     """An estimate for the n people who reported. Arrays have one entry an item, all of one shape.
 
     value: unbiased unless a note says otherwise. standard_error: of the randomisation alone.
-    low, high: at least a share `confidence` of such intervals holds the truth for these people (each entry
-    by itself). notes: sentences on what was assumed or done.
+    low, high: about a share `confidence` of such intervals, or more, hold the truth for these people (each
+    entry by itself): their reach comes from the normal law, and is widened where few reports are alike by
+    chance. notes: sentences on what was assumed or done, and on fewer than 100 reports where that may matter.
     """
 
     value: Value

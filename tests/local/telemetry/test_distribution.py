@@ -15,6 +15,7 @@ from deniable.brackets import exponential
 from deniable.errors import ParameterError
 from deniable.local import Distribution
 from deniable.local.deconvolution import Functional, maximised
+from deniable.local.mean.intervals import FEW
 
 ALPHA = 1e-9
 
@@ -164,3 +165,33 @@ def test_odd_parameters_are_refused_by_name(argument: str, value: object) -> Non
     with pytest.raises(ParameterError) as refused:
         Distribution(epsilon=1, **arguments)  # type: ignore[arg-type]
     assert refused.value.argument == argument
+
+
+@pytest.mark.parametrize(("epsilon", "n"), [(4, 10), (8, 10), (8, 300)])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_the_mean_is_held_where_everybody_is_at_an_end(epsilon: int, n: int, value: float) -> None:
+    """Of 150 intervals 142 are expected; below 125 has probability below 1e-6."""
+    protocol, bits = Distribution(epsilon=epsilon, bounds=(0, 1), buckets=64), SeededBits(6, insecure=True)
+    hits, shares, bucket = 0, 0, int(value * 63)
+    for _ in range(150):
+        found = protocol.estimate(protocol.randomize(np.full(n, value), bits=bits))
+        hits += bool(found.mean.low <= value <= found.mean.high)
+        shares += bool(np.asarray(found.low)[bucket] <= 1 <= np.asarray(found.high)[bucket])
+        assert (FEW in found.notes) == (FEW in found.mean.notes) == (n < 100)
+    assert min(hits, shares) >= 125
+
+
+def test_terms_that_are_alike_have_an_error_of_the_law() -> None:
+    """Ten reports of one kind: what was seen has no spread; the law has, for every bucket."""
+    protocol = Distribution(epsilon=4, bounds=(0, 1), buckets=16)
+    law = np.array([[float(p) for p in protocol.probabilities(at).values()] for at in protocol.inputs()]).T
+    asked = Functional.of(law, np.arange(16.0)[:, None])
+    for n in (10, 100_000):
+        counts = np.zeros(len(law), np.int64)
+        counts[0] = n
+        _, error = asked.estimate(counts)
+        terms = [
+            law[:, at] @ asked.weights[:, 0] ** 2 - (law[:, at] @ asked.weights[:, 0]) ** 2
+            for at in range(16)
+        ]
+        assert min(terms) - 1e-9 <= error[0] ** 2 * n <= max(terms) + 1e-9

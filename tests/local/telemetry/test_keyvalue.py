@@ -17,7 +17,7 @@ from deniable.errors import ParameterError, ReportError
 from deniable.local import KeyValue
 from deniable.local.keyvalue import pairs
 from deniable.local.keyvalue.pairs import Pairs, sampled
-from deniable.local.keyvalue.ratio import quotient
+from deniable.local.keyvalue.ratio import drawn, quotient
 from deniable.local.keyvalue.rounds import Lying
 from deniable.local.keyvalue.schemes import Direct, Unary
 
@@ -305,3 +305,53 @@ def test_extreme_epsilons_give_finite_answers(mechanism: str, epsilon: Any) -> N
     found = KeyValue(epsilon=epsilon, keys=KEYS, mechanism=mechanism).collect([{"red": 1.0}] * 200)
     assert np.isfinite(np.asarray(found.value)).all()
     assert np.isfinite(np.asarray(found.mean.value)).all()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "keys", "epsilon", "n"),
+    [("pckv-grr", 1000, 4, 1000), ("pckv-grr", 3, 8, 100), ("pckv-ue", 3, 4, 30), ("privkvm", 3, 4, 90)],
+)
+@pytest.mark.parametrize("held", [False, True], ids=["nobody", "everybody"])
+def test_shares_are_held_where_nobody_or_everybody_holds_a_key(
+    mechanism: str, keys: int, epsilon: int, n: int, held: bool
+) -> None:
+    """Of 150 intervals 142 are expected; below 125 has probability below 1e-6."""
+    protocol = KeyValue(epsilon=epsilon, keys=range(keys), mechanism=mechanism)
+    person: dict[int, float] = {0: 1.0} if held else {}
+    bits, hits = seeded(11), np.zeros(keys)
+    truth = np.zeros(keys)
+    truth[0] = held
+    for _ in range(150):
+        found = protocol.estimate(protocol.randomize([person] * n, bits=bits))
+        hits += (np.asarray(found.low) <= truth) & (truth <= np.asarray(found.high))
+        assert (np.asarray(found.standard_error) > 0).all()
+    assert hits[0] >= 125
+    assert hits[1:].mean() >= 139, "thousands of intervals, or hundreds: .93 of them at the least"
+
+
+@pytest.mark.parametrize(("mechanism", "epsilon", "n"), [("pckv-grr", 8, 30), ("pckv-ue", 8, 30)])
+def test_means_are_held_where_signs_happen_to_be_alike(mechanism: str, epsilon: int, n: int) -> None:
+    """Everybody holds 0.9: one sign in twenty is a minus, and often all of 30 are a plus."""
+    protocol, bits, hits = KeyValue(epsilon=epsilon, keys=KEYS, mechanism=mechanism), seeded(12), 0
+    for _ in range(150):
+        mean = protocol.estimate(protocol.randomize([{"red": 0.9}] * n, bits=bits)).mean
+        hits += bool(np.asarray(mean.low)[0] <= 0.9 <= np.asarray(mean.high)[0])
+    assert hits >= 125
+
+
+def test_an_interval_of_tosses_is_that_of_its_definition() -> None:
+    """Against a search over p, and against the binomial law itself at p near 0."""
+    z, n = 1.959964, 40
+    slack = 0.5 + (z * z + 2) / 6
+    for count in (0, 1, 17, 40):
+        low, high = (float(end) for end in drawn(np.array(float(count)), np.array(float(n)), z))
+        inside = [
+            p
+            for p in np.linspace(0, 1, 20_001)
+            if abs(count - n * p) <= z * math.sqrt(n * p * (1 - p)) + slack
+        ]
+        assert (low, high) == pytest.approx((min(inside), max(inside)), abs=1e-4)
+    for p in (0.001, 0.01, 0.03, 0.1, 0.5):
+        likely = [math.comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(n + 1)]
+        ends = drawn(np.arange(n + 1.0), np.full(n + 1, float(n)), z)
+        assert sum(np.array(likely)[(ends[0] <= p) & (p <= ends[1])]) >= 0.95

@@ -34,10 +34,12 @@ from deniable.local.client import Client
 from deniable.local.coins import ONE, bounded, hold, most, places
 from deniable.local.estimates import Aggregate, Estimate, confident
 from deniable.local.frequency.domain import Domain, declared
+from deniable.local.frequency.intervals import interval, spread
 from deniable.local.keyvalue.pairs import one_person, people
-from deniable.local.keyvalue.ratio import quotient
+from deniable.local.keyvalue.ratio import allowance, drawn, quotient
 from deniable.local.keyvalue.rounds import Lying, Means, lying
 from deniable.local.keyvalue.schemes import Direct, Rates, Unary, direct, unary
+from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
 from deniable.local.payloads import checked, normal, statement
 from deniable.local.reports import Reports
@@ -266,27 +268,50 @@ class KeyValue:
     def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Held:
         """Return shares and means (`schemes.Rates`, `ratio`).
 
-        Variances are those of reports of people drawn anew: rather too large for these n people.
+        Variances are those of the law at the estimates, these cut to what exists; so reports that happen to
+        be alike do not make them 0. Those of means, and of PrivKVM's shares, are of people drawn anew.
         """
         plus, minus = aggregate.totals[0].astype(np.float64), aggregate.totals[1].astype(np.float64)
         many = aggregate.totals.sum(axis=0) if self.mechanism == "privkvm" else aggregate.n
         rates, z = self._rates, normal(confidence)
         n = np.maximum(np.asarray(many, np.float64), 1.0)
         said, turned = (plus + minus) / n, (plus - minus) / n
-        share, error = (said - rates.base) / rates.steep, np.sqrt(said * (1 - said) / n) / abs(rates.steep)
+        share, shown = (said - rates.base) / rates.steep, rates.likely((said - rates.base) / rates.steep)
+        error = np.sqrt(shown * (1 - shown) / n) / rates.steep
+        notes: tuple[str, ...] = (_BIASED if self.mechanism == "privkvm" else self._padded, _CLIPPED)
+        notes += (FEW,) if float(np.min(n)) < ENOUGH else ()
         if self.mechanism == "privkvm":
             mean = self._lied(plus, minus, z)
-            note = _BIASED
+            low, high = ((end - rates.base) / rates.steep for end in drawn(plus + minus, n, z))
         else:
+            turn = np.clip(turned, rates.base - shown, shown - rates.base)
             mean = quotient(
-                turned / rates.turn, share, (said - turned**2) / n / rates.turn**2, error**2,
-                turned * (1 - said) / n / rates.steep / rates.turn, z,
+                turned / rates.turn, share, (shown - turn**2) / n / rates.turn**2, shown * (1 - shown) / n
+                / rates.steep**2, turn * (1 - shown) / n / rates.steep / rates.turn, z,
+                2 * allowance(z) / aggregate.n / rates.turn,
             )  # fmt: skip
-            note = _PADDED.format(padding=self.padding)
+            low, high = self._reached(aggregate, confidence)
+            error = self._spread(share) / np.sqrt(n)
         return Held(
-            share, error, share - z * error, share + z * error, aggregate.n, confidence, (note, _CLIPPED),
-            mean=self._scaled(mean, z, aggregate.n, confidence, note),
+            share, error, np.minimum(low, share), np.maximum(high, share), aggregate.n, confidence, notes,
+            mean=self._scaled(mean, z, aggregate.n, confidence, notes),
         )  # fmt: skip
+
+    @property
+    def _padded(self) -> str:
+        return _PADDED.format(padding=self.padding)
+
+    def _odds(self) -> tuple[Fraction, Fraction]:
+        """Return how likely a report speaks of a key that its person has, and of one that they lack."""
+        base, steep = Fraction(self._rates.base), Fraction(self._rates.steep)
+        return base + steep, base
+
+    def _reached(self, aggregate: Aggregate, confidence: Fraction) -> tuple[Any, Any]:
+        """Return the interval of PCKV's shares, as for items (`frequency.intervals`)."""
+        return interval(aggregate.totals.sum(axis=0), aggregate.n, *self._odds(), confidence)
+
+    def _spread(self, share: Any) -> Any:
+        return spread(share, *self._odds())
 
     @cached_property
     def _rates(self) -> Rates:
@@ -304,10 +329,12 @@ class KeyValue:
         low, middle, high = (np.clip(end, -1, 1) for end in (value - reach, value, value + reach))
         return middle, low, high
 
-    def _scaled(self, mean: tuple[Any, Any, Any], z: float, n: int, sure: Fraction, note: str) -> Estimate:
+    def _scaled(
+        self, mean: tuple[Any, Any, Any], z: float, n: int, sure: Fraction, notes: tuple[str, ...]
+    ) -> Estimate:
         low, high = map(float, self.bounds)
         value, least, most_ = ((high - low) * (end + 1) / 2 + low for end in mean)
-        return Estimate(value, (most_ - least) / (2 * z), least, most_, n, sure, (note, _CLIPPED))
+        return Estimate(value, (most_ - least) / (2 * z), least, most_, n, sure, notes)
 
 
 def _as_held(estimate: Estimate) -> Held:

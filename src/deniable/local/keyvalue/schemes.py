@@ -51,6 +51,10 @@ class Rates:
     steep: float
     turn: float
 
+    def likely(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return E[plus + minus] for each share, cut to [0, 1]."""
+        return np.asarray(self.base + self.steep * np.clip(share, 0, 1), np.float64)
+
 
 @dataclass(frozen=True)
 class Direct:
