@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from deniable.bits import SeededBits
 from deniable.errors import ParameterError, ReportError
@@ -153,6 +154,58 @@ def test_no_report_and_few_reports_find_nothing() -> None:
     assert protocol.estimate(protocol.randomize(["a"])).items == ()
     assert "Nothing" in str(protocol.estimate(protocol.randomize(["a"])))
     assert protocol.threshold(1) == 1.0
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5"])
+def test_a_text_that_nobody_said_is_listed_as_rarely_as_said_with_few_people(epsilon: str, rows: int) -> None:
+    """Each report supports "b" with probability 2**-rows if nobody said it: the law of who does is known."""
+    protocol = HeavyHitters(epsilon=epsilon, length=2, step=2, cells=14)
+    odds = Fraction(2**32) / (Fraction(math.exp(float(epsilon))) + 2**rows - 1)
+    protocol.__dict__["sketch"] = Sketch(14, rows, math.ceil(odds))
+    level = 0.05 / 10 / 64
+    for last in (1, 2, 4, 10, 17, 25, 50):
+        shown = [count for count in range(last + 1) if "b" in told(protocol, last, count)]
+        assert np.sum(binom.pmf(shown, last, 0.5**rows)) <= level
+        assert binom.sf(min(shown, default=last + 1) - 2, last, 0.5**rows) > level
+        assert shown == list(range(last + 1 - len(shown), last + 1))
+
+
+def told(protocol: HeavyHitters, last: int, supporters: int) -> tuple[str, ...]:
+    """What is listed if 10,000 reports of the first group lead to "b" and so many of the last support it."""
+    source, rows = np.random.default_rng(last + 1000 * supporters), protocol.sketch.rows
+    parts = []
+    for group, many, sure in ((0, 10_000, 10_000), (1, last, supporters)):
+        at = int(cells(np.array([codes.code("b", 2)]), group, 0, 14)[0])
+        drawn = source.integers(0, 1 << 14, (many, rows))
+        true = sum((np.bitwise_count(drawn[:, row] & at) & 1).astype(np.int64) << row for row in range(rows))
+        answers = np.where(np.arange(many) < sure, true, true ^ 1)
+        parts.append(np.column_stack([np.full(many, group), answers, drawn]))
+    found = protocol.estimate(Reports(protocol.parameters, np.concatenate(parts).astype(np.uint32)))
+    return found.items
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.5"])
+def test_nothing_but_what_was_said_is_listed_among_50_people(epsilon: str) -> None:
+    """At most 0.5 % of runs may list something else; 3 or more of 40 have probability about 1e-3."""
+    protocol = HeavyHitters(epsilon=epsilon, length=4, step=2, cells=16)
+    wrong = sum(
+        any(
+            item != "blue"
+            for item in protocol.estimate(protocol.randomize(["blue"] * 50, bits=seeded(n))).items
+        )
+        for n in range(40)
+    )
+    assert wrong < 3
+
+
+def test_the_share_of_what_everybody_says_is_held_by_its_interval() -> None:
+    protocol = HeavyHitters(epsilon=8, length=2, step=2, cells=14)
+    inside = 0
+    for run in range(100):
+        found = protocol.estimate(protocol.randomize(["b"] * 300, bits=seeded(run)))
+        inside += found.items == ("b",) and bool(np.asarray(found.low)[0] <= 1 <= np.asarray(found.high)[0])
+    assert inside >= 82, "95 are expected; fewer than 82 has probability below 1e-6"
 
 
 def test_words_that_no_device_sends_are_refused() -> None:

@@ -14,10 +14,11 @@
 
 Guarantee: one report, of one group that is drawn apart from the text: `sketch` keeps epsilon.
 
-What is listed: codes whose share in the last group is above 0 at level (1 - confidence) / 10 / keep,
-one-sided (at most `keep` are asked). So the probability that anything is listed which nobody in the last
-group said is at most a tenth of 1 - confidence, plus that of a collision in the last hash, at most keep /
-(threshold 2**cells).
+What is listed: codes that more people of the last group support than chance allows at level (1 - confidence)
+/ 10 / keep, by the exact law of that number where nobody said the code (`sketch.chance`); at most `keep` are
+asked. So, whatever epsilon and however few people, the probability that anything is listed which nobody in
+the last group said is at most a tenth of 1 - confidence, plus that of a collision in the last hash, at most
+keep / (threshold 2**cells).
 
 What is missed: texts that fewer people say than `threshold(n)` tells, without a word. A beginning is
 followed if it is among the `keep` best of up to keep * E that are asked, E the number of ways to go on:
@@ -49,10 +50,12 @@ from deniable.local.heavy.sketch import Sketch, cells, fitting, transform
 from deniable.local.parameters import Parameters
 from deniable.local.payloads import checked, normal, one, statement
 from deniable.local.reports import Reports
+from deniable.local.telemetry import binomial
 
 Ints = NDArray[np.int64]
 _LONGEST = 12
 _LIKELY = 2.5
+_COUNTED = 1 << 16
 _ONE_PIECE = 1 << 16
 
 
@@ -231,8 +234,11 @@ class HeavyHitters:
         """
         many = whole(n, "n", at_least=1, at_most=1 << 40)
         followed = normal(1 - Fraction(2, len(codes.extensions(self.step))))
-        reached = max(followed, self._certain(confident(confidence)))
-        return min(1.0, reached * sqrt(self.error() / many))
+        last = max(many // (self.levels + 1), 1)
+        counted = min(last, _COUNTED)
+        least = self.sketch.least(self._level(confident(confidence)), counted)
+        listed = ((least << self.sketch.rows) / counted - 1) / self.sketch.steep * sqrt(counted / last)
+        return min(1.0, max(followed * sqrt(self.error() / many), listed))
 
     def inputs(self) -> list[str]:
         """Return texts whose cells differ in every group, and the empty one."""
@@ -257,14 +263,16 @@ class HeavyHitters:
         """Return the texts that are listed (step 3 above)."""
         found = self._followed(aggregate.totals)
         transformed = transform(aggregate.totals[-1, :-1])[self._cells(found, self.levels)]
-        share, error = self.sketch.shares(transformed, int(aggregate.totals[-1, -1]))
-        listed = np.flatnonzero(share > self._certain(confidence) * error)
+        many = int(aggregate.totals[-1, -1])
+        share, error = self.sketch.shares(transformed, many)
+        supporters = self.sketch.supporters(transformed, many)
+        listed = np.flatnonzero(self.sketch.chance(supporters, many) <= self._level(confidence))
         order = listed[np.argsort(-share[listed], kind="stable")]
-        share, error = share[order], error[order]
-        reach = normal(confidence) * error
+        ends = binomial.rates(supporters[order], np.full(len(order), many), confidence)
+        low, high = (((1 << self.sketch.rows) * end - 1) / self.sketch.steep for end in ends)
         notes = ("Texts that fewer people said are missing; shares are of those who reported.",)
         return Hitters(
-            share, error, share - reach, share + reach, aggregate.n, confidence, notes,
+            share[order], error[order], low, high, aggregate.n, confidence, notes,
             items=tuple(codes.text(int(number), self.length) for number in found[order]),
             threshold=self.threshold(aggregate.n, confidence),
         )  # fmt: skip
@@ -277,15 +285,16 @@ class HeavyHitters:
             ended = ((found & 31) == 0) & (level > 0)
             longer = np.concatenate([found[ended] << width, (found[~ended, None] << width | more).ravel()])
             at = self._level_cells(longer, level)
-            share, error = self.sketch.shares(transform(totals[level, :-1])[at], int(totals[level, -1]))
-            seen = share / error
+            many = max(int(totals[level, -1]), 1)
+            share, _ = self.sketch.shares(transform(totals[level, :-1])[at], many)
+            seen = share / sqrt(self.sketch.variance / many)
             best = np.argsort(-seen, kind="stable")[: self.keep]
             found = longer[best[seen[best] > _LIKELY]]
         return found
 
-    def _certain(self, confidence: Fraction) -> float:
-        """Return how many standard errors above 0 a share in the last group must be to be listed."""
-        return normal(1 - 2 * (1 - confidence) / (10 * self.keep))
+    def _level(self, confidence: Fraction) -> float:
+        """Return how likely it may be that one text that nobody said is listed."""
+        return float((1 - confidence) / (10 * self.keep))
 
     def _reports(self, given: Ints, bits: Bits) -> NDArray[np.uint32]:
         groups = chosen(len(given), self.levels + 1, bits)

@@ -12,7 +12,7 @@ Estimate. A report *supports* cell z if A z = y. For z other than x, A z - A x i
 supports z with probability 2**-t exactly; it supports x with K / 2**32 (Wang et al. 2017, local hashing,
 with g = 2**t). The number S(z) that support z is the sum over c in {0, 1}**t of 2**-t (-1)**(c . (A z -
 y)): each report adds (-1)**(c . y) at place A^T c of a table, for every c but 0, and S(z) = 2**-t (n +
-transform(z)).
+transform(z)). A cell that nobody has is thus supported by a binomial number of reports, n and 2**-t.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from deniable.bits import Bits
 from deniable.local.coins import ONE, most
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 _MOST_ROWS = 6
 
 
@@ -77,12 +78,34 @@ class Sketch:
             np.add.at(found, place, 1 - 2 * odd.astype(np.int64))
         return found
 
-    def shares(self, transformed: Ints, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the share of each asked cell and its standard error, from transformed places."""
-        n = max(n, 1)
-        supported = (1 + transformed / n) / (1 << self.rows)
-        spread = np.sqrt(np.clip(supported * (1 - supported), 1 / n, None) / n)
-        return transformed / n / self.steep, spread * (1 << self.rows) / self.steep
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """How likely a report supports the own cell, and any other."""
+        return Fraction(self.own, ONE), Fraction(1, 1 << self.rows)
+
+    def supporters(self, transformed: Ints, n: int) -> Ints:
+        """Return how many of n reports support each asked cell, from transformed places."""
+        return (n + transformed) >> self.rows
+
+    def shares(self, transformed: Ints, n: int) -> tuple[Floats, Floats]:
+        """Return the share of each asked cell and its standard error, from transformed places.
+
+        The error is that of people drawn at random; at least that of a cell that nobody has, or everybody.
+        """
+        n, (own, other) = max(n, 1), self.rates
+        supported = np.clip((1 + transformed / n) / (1 << self.rows), float(other), float(own))
+        error = np.sqrt(supported * (1 - supported) / n) * (1 << self.rows) / self.steep
+        return transformed / n / self.steep, error
+
+    def chance(self, supporters: Ints, n: int) -> Floats:
+        """Return how likely so many or more of n reports support a cell that nobody has: exactly binomial."""
+        from scipy.special import bdtrc
+
+        return np.asarray(bdtrc(supporters - 1.0, n, float(self.rates[1])), np.float64)
+
+    def least(self, level: float, n: int) -> int:
+        """Return the least number of supporters whose `chance` is at most `level`; n + 1 if there is none."""
+        return int(np.count_nonzero(~(self.chance(np.arange(n + 1), n) <= level)))
 
 
 def fitting(epsilon: Fraction, cells: int) -> Sketch:
