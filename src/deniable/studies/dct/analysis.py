@@ -20,19 +20,19 @@ GAIN = 10
 """The claim: nearly an order of magnitude."""
 
 LIMITS = (
-    (0.1, 399.999),
-    (0.5, 16.0026),
-    (1.0, 3.99060),
-    (1.5, 1.69147),
-    (2.0, 0.865425),
-    (3.0, 0.304036),
-    (4.0, 0.127074),
-    (5.0, 0.0573743),
-    (6.0, 0.0271317),
-    (8.0, 0.00649171),
+    (0.1, 399.945),
+    (0.5, 16.0000),
+    (1.0, 3.98993),
+    (1.5, 1.69112),
+    (2.0, 0.865140),
+    (3.0, 0.303976),
+    (4.0, 0.127012),
+    (5.0, 0.0573523),
+    (6.0, 0.0271211),
+    (8.0, 0.00649023),
 )
 """(epsilon, proved lower bound on the worst variance of any unbiased mechanism that keeps it), values in
-[-1, 1], from the dual of the linear program in `deniable.local.mean.program`."""
+[-1, 1]: `deniable.local.limit(epsilon).lower`, rounded down to six digits."""
 
 
 def piecewise(epsilon: float, square: float) -> float:
