@@ -344,6 +344,12 @@ def test_means_are_compared_with_the_limit_of_all_mechanisms() -> None:
     )
 
 
+@pytest.mark.parametrize("epsilon", ["0.01", "0.1", "3"])
+def test_no_mean_is_below_the_limit_of_all_that_are_unbiased(epsilon: str) -> None:
+    found = json.loads(run("compare", "--epsilon", epsilon, "--mean", "--json").stdout)
+    assert min(line["over"] for line in found["protocols"]) >= 1
+
+
 def test_frequencies_are_compared_at_the_published_variances() -> None:
     found = json.loads(run("compare", "--epsilon", "1", "--frequency", "--domain", "10", "--json").stdout)
     errors = {line["name"]: line["error"] for line in found["protocols"]}
