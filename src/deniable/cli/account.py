@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli.screens import Screen
+from deniable.cli.screens import Screen, as_json
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ def split(
 
     found = shared(epsilon=epsilon, delta=delta, queries=queries)
     if json:
-        print(json_module.dumps(_split_record(found), indent=2))
+        print(as_json(_split_record(found)))
     else:
         print("\n".join(textwrap.fill(line, 80) for line in str(found).splitlines()))
 
@@ -191,7 +190,7 @@ def _json(asked: Sequence[Event], answer: _Answer) -> str:
     }
     if answer.theorems is not None:
         record["theorems"] = _theorems_record(answer.theorems)
-    return json_module.dumps(record, indent=2)
+    return as_json(record)
 
 
 def _theorems_record(theorems: Theorems) -> dict[str, str | None]:

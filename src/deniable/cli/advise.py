@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from deniable.cli.screens import as_json
 
 if TYPE_CHECKING:
     from deniable.advice import Advice
@@ -57,7 +58,7 @@ def advise(
     )
     if plot is not None:
         _draw(advice, plot)
-    print(json_module.dumps(advice.to_json(), ensure_ascii=False, indent=2) if json else advice)
+    print(as_json(advice.to_json()) if json else advice)
 
 
 def _draw(advice: Advice, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.failures import calling
+from deniable.cli.screens import as_json
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ VIOLATED = 1
 _FALSE_ALARM = Fraction(1, 10**6)
 _TRIALS = 1000
 _TRIALS_OF_ONE = 10_000
+_SUBJECT = "MODULE:FUNCTION"
 _WIDTHS = (33, 19, 12, 6, 7)
 
 Text = Annotated[str | None, typer.Option()]
@@ -69,13 +72,16 @@ def audit(
           --epsilon "ln 3" --exact
     """
     if all_ == (subject is not None):
-        raise ParameterError("subject", subject, "must be given, or --all", "Write deniable audit --all.")
+        what = "is missing" if subject is None else "does not go with --all"
+        fix = "Write deniable audit --all, or name a function: mine:coin is coin in mine.py."
+        raise ParameterError(_SUBJECT, subject, what, fix)
     if subject is None:
         violated = _all(_TRIALS if trials is None else trials, json=json)
     else:
+        function = _function(subject)
         inputs = _value("--first", first), _value("--second", second)
         options = {"trials": trials or _TRIALS_OF_ONE, "confidence": confidence, "batch": batch, "seed": seed}
-        violated = _one(subject, inputs, epsilon, delta, options, exactly=exactly, json=json)
+        violated = _one(subject, function, inputs, epsilon, delta, options, exactly=exactly, json=json)
     if violated:
         raise typer.Exit(VIOLATED)
 
@@ -96,7 +102,7 @@ def _all(trials: int, *, json: bool) -> bool:
             print(_row(rows[-1]), flush=True)
     violated = [row for row in rows if row.verdict == "violated"]
     if json:
-        print(json_module.dumps([row.to_json() for row in rows], indent=2))
+        print(as_json([row.to_json() for row in rows]))
         return bool(violated)
     print("\nbound: epsilon as proved, or that trials (or a refutation) show at least.")
     print("\n".join(f"\n{row.name}: {row.words}" for row in violated) or "Nothing is violated.")
@@ -105,6 +111,7 @@ def _all(trials: int, *, json: bool) -> bool:
 
 def _one(
     place: str,
+    function: Callable[..., Any],
     inputs: tuple[object, object],
     epsilon: str | None,
     delta: str,
@@ -115,18 +122,30 @@ def _one(
 ) -> bool:
     """Audit one function; print the verdict; return whether the claim is violated."""
     from deniable.audit import exact, sampled
-    from deniable.audit.subjects import load
 
-    with _found_from_here():
-        function = load(place)
     if exactly:
         if epsilon is None:
             raise ParameterError("--epsilon", epsilon, "is needed with --exact", "Write --epsilon 1.")
         found: Any = exact(function, inputs, epsilon=epsilon, delta=delta)
     else:
         found = sampled(function, *inputs, epsilon=epsilon, delta=delta, **options)
-    print(json_module.dumps(_record(place, found), indent=2) if json else found)
+    print(as_json(_record(place, found)) if json else found)
     return bool(found.word == "violated")
+
+
+def _function(place: str) -> Callable[..., Any]:
+    """Return the function that was named.
+
+    Raises:  ParameterError: there is none.
+    """
+    from deniable.audit.subjects import load
+
+    module, _, names = place.partition(":")
+    if module.endswith(".py"):
+        fix = f"Write {Path(module).stem}:{names or 'FUNCTION'}, in the folder of the file."
+        raise ParameterError(_SUBJECT, place, "names a file, not a module", fix)
+    with calling("subject", _SUBJECT), _found_from_here():
+        return load(place)
 
 
 def _record(place: str, found: Any) -> dict[str, object]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.screens import as_json
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def demo(
     except OSError as error:
         raise _unusable(out) from error
     if json:
-        print(json_module.dumps(_record(shown, page), ensure_ascii=False, indent=2))
+        print(as_json(_record(shown, page)))
     else:
         print(tour.screen(shown, page, plain=not _shows("█▏│…")), end="")
 

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import re
 import sys
 import textwrap
@@ -34,14 +33,19 @@ from deniable.errors import (
 _ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 """The parent of all that typer raises about arguments; typer carries click inside or beside it."""
 
-_OPTIONS = {"source": "FILE", "directory": "--out", "path": "--plan", "aggregate": "the question"}
+_OPTIONS = {
+    "source": "FILE",
+    "directory": "--out",
+    "path": "--plan",
+    **dict.fromkeys(("aggregate", "the question"), "The question"),
+}
 _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys over keys epsilon delta noise"
 _NAMED += " confidence purpose threads memory_limit ledger where derive"
 _NAMED += " risk queries times sensitivity neighbours trials batch seed subject"
 _NAMED += " mechanism bounds domain dimension norm weights"
 _NAMED += " max_values other on"
 _SPELLINGS = (
-    (r"types=\{'([^']*)': '(\w+)'\}", r"--types \1=\2"),
+    (r"Ledger\.create(?=\.)", "`deniable ledger create`"),
     (r"group_by\(\.\.\., keys=\[\.\.\.\]\)", "--keys FILE"),
     (r"unit=dn\.ROW|dn\.ROW", "--per-row"),
     (r"allow_large_delta=True", "--allow-large-delta"),
@@ -104,6 +108,18 @@ def speaking_of(option: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def calling(argument: str, name: str) -> Iterator[None]:
+    """Let a ParameterError about this argument call it as the command does."""
+    try:
+        yield
+    except ParameterError as error:
+        if error.argument == argument:
+            error.args = (name + str(error).removeprefix(argument),)
+            error.argument = name
+        raise
+
+
 def _code(error: DeniableError) -> int:
     if isinstance(error, BudgetError):
         return 3
@@ -134,14 +150,23 @@ def _option(argument: str) -> str:
 
 
 def _spelt(words: str) -> str:
+    words = re.sub(r"types=\{('[^{}]*)\}", _types, words)
     for python, option in _SPELLINGS:
         words = re.sub(python, option, words)
     return re.sub(r"--\w+", lambda found: found[0].replace("_", "-"), words)
 
 
+def _types(found: re.Match[str]) -> str:
+    """Return types={'age': 'integer', 'day': 'date'} as options."""
+    pairs = re.findall(r"'([^']*)': '(\w+)'", found[1])
+    return " ".join(f"--types {name}={kind}" for name, kind in pairs)
+
+
 def _say(facts: dict[str, str], *, json: bool, context: Any = None) -> None:
     if json:
-        print(json_module.dumps({"error": facts}), file=sys.stderr)
+        from deniable.cli.screens import as_json
+
+        print(as_json({"error": facts}, indent=None, errors=True), file=sys.stderr)
         return
     message = facts["message"]
     lines = [message] if "\n" in message else textwrap.wrap(message, 80, break_on_hyphens=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deniable.cli.screens import as_json
 from deniable.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def verify(
             print("\n".join(_about(folder, head) for folder, head in heads.items()), file=sys.stderr)
         raise
     if json:
-        print(json_module.dumps({"sound": True, "entries": entries, "releases": heads}, indent=2))
+        print(as_json({"sound": True, "entries": entries, "releases": heads}))
         return
     print(f"{place} is sound: {entries:,} entries, {len(known):,} published heads found.")
     for folder, head in heads.items():
@@ -104,7 +105,7 @@ def _print(ledger: Ledger, json: bool) -> None:
     from deniable.ledger import history
 
     if json:
-        print(json_module.dumps(history.record(ledger), indent=2))
+        print(as_json(history.record(ledger)))
         return
     try:
         "█░…".encode(sys.stdout.encoding or "ascii")

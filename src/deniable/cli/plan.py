@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 from typing import Annotated
 
 import typer
 
 from deniable.cli.options import Options
 from deniable.cli.saving import save_plan
-from deniable.cli.screens import fitting
+from deniable.cli.screens import as_json, fitting
 from deniable.errors import ParameterError
 
 
@@ -53,6 +52,6 @@ def plan(
         save_plan(made, plan)
     if json:
         record = made.to_json()
-        print(json_module.dumps({"guarantee": record["guarantee"], "plan": record}, indent=2))
+        print(as_json({"guarantee": record["guarantee"], "plan": record}))
     else:
         print(fitting(str(made)))

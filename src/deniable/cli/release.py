@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deniable.cli.options import Options
 from deniable.cli.saving import check_out, save_plan, save_release
-from deniable.cli.screens import fitting
+from deniable.cli.screens import as_json, fitting
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def release(
         save_plan(made, plan)
     released = made.release(purpose=purpose, threads=threads, memory_limit=memory_limit)
     failure = None if out is None else save_release(released, out)
-    print(json_module.dumps(released.to_json(), indent=2) if json else fitting(shown(released, _rest(out))))
+    print(as_json(released.to_json()) if json else fitting(shown(released, _rest(out))))
     if failure is not None:
         raise failure
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deniable.cli.screens import fitting
+from deniable.cli.screens import as_json, fitting
 from deniable.errors import ParameterError
 
 WRONG = 2
@@ -47,5 +46,5 @@ def review(
         fix = "Give a folder that `deniable release --out` wrote."
         raise ParameterError("DIR", directory, "is no folder", fix)
     found = reviewed(directory, ledger=ledger)
-    print(json_module.dumps(found.to_json(), indent=2) if json else fitting(str(found)))
+    print(as_json(found.to_json()) if json else fitting(str(found)))
     return 0 if found.sound else WRONG

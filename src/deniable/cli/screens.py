@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_module
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -59,6 +60,16 @@ class Screen(TyperCommand):
             "--count=" if word == "--count" and after.startswith("--") else word for word, after in pairs
         ]
         return list(super().parse_args(ctx, spelt))
+
+
+def as_json(record: object, *, indent: int | None = 2, errors: bool = False) -> str:
+    """Return JSON with letters as they are, escaped where the output's encoding lacks one."""
+    words = json_module.dumps(record, ensure_ascii=False, indent=indent)
+    try:
+        words.encode((sys.stderr if errors else sys.stdout).encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return json_module.dumps(record, indent=indent)
+    return words
 
 
 def fitting(words: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 from typing import Annotated
 
 import typer
 
-from deniable.cli.screens import fitting
+from deniable.cli.failures import calling
+from deniable.cli.screens import as_json, fitting
 
 
 def show(
@@ -36,9 +36,10 @@ def show(
     if statement + plan + csv + json > 1:
         fix = "Name one of --statement, --plan, --csv and --json."
         raise ParameterError("show", None, "can show one thing at a time", fix)
-    release = load(directory)
+    with calling("directory", "DIR"):
+        release = load(directory)
     if json:
-        print(json_module.dumps(release.to_json(), indent=2))
+        print(as_json(release.to_json()))
     elif csv:
         print(release.files()["table.csv"].decode(), end="")
     elif statement:

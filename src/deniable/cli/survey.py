@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json as json_module
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.screens import fitting
+from deniable.cli.failures import calling
+from deniable.cli.screens import as_json, fitting
 from deniable.errors import ParameterError
+from deniable.exact import probability
 from deniable.exact import text as exact_text
 
 if TYPE_CHECKING:
@@ -58,19 +59,23 @@ def survey(
 
     if out is not None and out.suffix not in (".html", ".htm"):
         raise ParameterError("--out", str(out), "has another ending", "Name a file ending in .html.")
-    found = beside(
-        file,
-        unit=unit,
-        column=column,
-        epsilon=epsilon,
-        delta=delta,
-        population=population,
-        confidence=confidence,
-        delimiter=delimiter,
-    )
+    if not probability(delta, "delta"):
+        fix = "Write for example --delta 1e-7, which is spent at the curator alone."
+        raise ParameterError("--delta", delta, "cannot be 0 where answers are found in the data", fix)
+    with calling("column", "--column"):
+        found = beside(
+            file,
+            unit=unit,
+            column=column,
+            epsilon=epsilon,
+            delta=delta,
+            population=population,
+            confidence=confidence,
+            delimiter=delimiter,
+        )
     if out is not None:
         save(found, out)
-    print(json_module.dumps(record(found), ensure_ascii=False, indent=2) if json else fitting(screen(found)))
+    print(as_json(record(found)) if json else fitting(screen(found)))
 
 
 def screen(found: Beside) -> str:
