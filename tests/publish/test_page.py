@@ -19,7 +19,7 @@ from deniable.publish import cells, page, statement, svg
 from deniable.publish.facts import Facts, Table
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-VOID = {"meta", "link", "img", "br", "hr", "input"}
+VOID = {"meta", "link", "img", "br", "hr", "input", "wbr"}
 
 
 class Reader(HTMLParser):
@@ -74,7 +74,7 @@ FULL = written(
 def test_nothing_is_loaded_and_nothing_runs() -> None:
     read = Reader(FULL)
     allowed = set("html head meta title style body header main footer section h1 h2 p dl dt dd div".split())
-    allowed |= set("table caption thead tbody tr th td bdi svg desc g text rect line circle".split())
+    allowed |= set("table caption thead tbody tr th td bdi wbr svg desc g text rect line circle".split())
     assert set(read.tags()) <= allowed
     for _, attributes in read.elements:
         assert not {name for name in attributes if name.startswith("on")}
@@ -142,6 +142,35 @@ def test_the_largest_groups_are_drawn_whatever_the_order() -> None:
     backwards = Table(published.names, tuple(list(column)[::-1] for column in published.columns))
     labels = [text for text in Reader(written(backwards, SURVEY)).texts["text"] if text.startswith("colour")]
     assert labels == [f"colour {n}" for n in range(20)]
+
+
+def test_all_charts_have_the_order_of_the_first() -> None:
+    columns = (["a", "b", "c"], [5, 9, 7], [4, 8, 6], [6, 10, 8], [30, -10, 20], [29, -11, 19], [31, -9, 21])
+    ends = ("", "_low", "_high")
+    published = Table(("hue", *(f"{n}{end}" for n in ("people", "spend") for end in ends)), columns)
+    read = Reader(written(published, replace(SURVEY, columns=(PEOPLE, SPEND))))
+    assert [text for text in read.texts["text"] if text in "abc"] == [*"bca", *"bca"]
+
+
+def test_the_labels_of_a_chart_that_end_differently_are_told_apart() -> None:
+    keys = [f"University Hospital of a Very Long Name, Ward {n}" for n in (1, 2)]
+    labels = Reader(written(table([*keys], "people"), SURVEY)).texts["text"]
+    assert {label[-6:] for label in labels} >= {"Ward 1", "Ward 2"}
+
+
+def test_a_page_of_many_columns_is_called_after_its_purpose_or_their_number() -> None:
+    names = [f"column{n}" for n in range(4)]
+    facts = replace(SURVEY, columns=tuple(replace(PEOPLE, name=name) for name in names))
+    published = table(["a"], *names)
+    assert Reader(written(published, facts)).texts["h1"] == ["weekly report"]
+    assert Reader(written(published, replace(facts, purpose=None))).texts["h1"] == ["4 columns by hue"]
+
+
+def test_a_wide_table_of_facts_names_its_cells_for_phones() -> None:
+    wide = replace(figure(), headings=(*"abcde",), rows=(("1", "2", "3", "4", "<5>"),))
+    read = Reader(written(table(["a"], "people"), SURVEY, figures=(wide,)))
+    assert [a["data-heading"] for tag, a in read.elements if "data-heading" in a] == [*"bcde"]
+    assert [a.get("class") for tag, a in read.elements if tag == "table"] == ["pairs", "cards"]
 
 
 def test_an_empty_release_is_a_sentence_without_chart_or_table() -> None:

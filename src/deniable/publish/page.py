@@ -28,6 +28,7 @@ MOST_ROWS = 10_000
 
 _LONGEST_KEY = 120
 _LONGEST_LABEL = 28
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +48,15 @@ def write(
 ) -> str:
     """Return the page as text: charts, the table, the statement (`words`), then the footer.
 
-    title: a heading; what was counted and by what, where omitted. figures: shown before the statement.
+    title: a heading; where omitted, what was counted and by what, or the purpose where that is too much.
+    figures: shown before the statement.
     """
     environment = _environment()
     style = (files("deniable.publish") / "templates" / "page.css").read_text("utf-8")
     heading, *blocks = statement.blocks(words)
     return environment.get_template("page.html.j2").render(
         facts=facts,
-        title=cells.visible(title) if title else _title(facts),
+        title=_heading(facts, title),
         lead=_lead(facts),
         style=_safe(style),
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
@@ -80,7 +82,8 @@ def fragment(published: Table, facts: Facts) -> str:
         columns.append([terminal.interval(low, high, digits) for low, high in zip(lows, highs, strict=True)])
     rows = list(zip(*columns, strict=True))
     more = f" (the first {MOST_ROWS:,} of {len(published):,})" if len(published) > MOST_ROWS else ""
-    return _table(_environment(), f"{_title(facts)}{more}", headings, rows, texts=len(facts.groups))
+    caption, texts = f"{_title(facts)}{more}", len(facts.groups)
+    return _table(_environment(), caption, headings, rows, texts=texts, shape="pairs")
 
 
 def _environment() -> Environment:
@@ -102,8 +105,18 @@ def _safe(markup: str) -> str:
     return Markup(markup)  # noqa: S704 - made by templates and `svg.element`, which escape, or our style sheet
 
 
+def _heading(facts: Facts, title: str | None) -> str:
+    if title:
+        return cells.visible(title)
+    if facts.purpose and len(facts.columns) > _MOST_NAMED:
+        return cells.cut(cells.visible(facts.purpose), _LONGEST_KEY)
+    return _title(facts)
+
+
 def _title(facts: Facts) -> str:
     names = ", ".join(cells.visible(column.name) for column in facts.columns)
+    if len(facts.columns) > _MOST_NAMED:
+        names = f"{len(facts.columns)} columns"
     groups = " and ".join(cells.visible(name) for name in facts.groups)
     return f"{names} by {groups}" if groups else names
 
@@ -119,36 +132,46 @@ def _lead(facts: Facts) -> str:
 
 
 def _charts(published: Table, facts: Facts) -> list[dict[str, str]]:
-    """Return one chart for each output column, if there are groups to compare."""
+    """Return one chart for each output column, all in the first one's order, if there are groups."""
     if not facts.groups or not len(published):
         return []
     keys = [published.column(name)[:] for name in facts.groups]
-    return [_chart(published, facts, column, keys) for column in facts.columns]
+    first, _, _ = _numbers(published, facts.columns[0])
+    rows = sorted(range(len(first)), key=lambda row: -terminal.as_float(first[row]))[:MOST_BARS]
+    labels = [" · ".join(_label(key[row]) for key in keys) for row in rows]
+    bars = list(zip(rows, cells.cut_apart(labels, _LONGEST_LABEL), strict=True))
+    return [_chart(published, facts, column, bars) for column in facts.columns]
 
 
 def _chart(
-    published: Table, facts: Facts, column: ColumnFacts, keys: list[Sequence[object]]
+    published: Table, facts: Facts, column: ColumnFacts, bars: list[tuple[int, str]]
 ) -> dict[str, str]:
+    """Return a chart of one column. bars: row and label of each, from the top."""
     values, lows, highs = _numbers(published, column)
     digits = terminal.places(values, lows, highs)
-    largest = sorted(range(len(values)), key=lambda row: -terminal.as_float(values[row]))[:MOST_BARS]
     entries = [
         svg.Bar(
-            cells.cut(" · ".join(_label(key[row]) for key in keys), _LONGEST_LABEL),
+            label,
             cells.number(values[row], digits),
             *(terminal.as_float(numbers[row]) for numbers in (values, lows, highs)),
         )
-        for row in largest
+        for row, label in bars
     ]
     title = f"{cells.visible(column.name)} by {' and '.join(cells.visible(name) for name in facts.groups)}"
+    first = column is facts.columns[0]
+    which = "largest" if first else f"largest by {cells.visible(facts.columns[0].name)}"
     drawing = svg.bars(
         entries,
         name=f"chart-{facts.columns.index(column)}",
         title=title,
-        description=f"Bars of the {len(entries)} largest groups with their intervals; the table has all.",
+        description=f"Bars of {len(entries)} groups, the {which}, with their intervals; the table has all.",
     )
     left = len(values) > len(entries)
-    note = f"The {len(entries)} largest of {len(values):,}; the table below has more." if left else ""
+    note = (
+        f"The {len(entries)} {which}{'' if first else ','} of {len(values):,}; the table below has more."
+        if left
+        else ""
+    )
     return {"title": title, "drawing": _safe(drawing), "note": note}
 
 
@@ -169,9 +192,11 @@ def _table(
     rows: Sequence[tuple[str, ...]],
     *,
     texts: int,
+    shape: str = "",
 ) -> str:
+    """Return the table as HTML. texts: how many columns of text come first. shape: how a phone shows it."""
     template = environment.get_template("table.html.j2")
-    return template.render(caption=caption, headings=headings, rows=rows, texts=texts)
+    return template.render(caption=caption, headings=headings, rows=rows, texts=texts, shape=shape)
 
 
 def _numbers(
