@@ -10,6 +10,7 @@ sum of w, where y is a person's unbiased report.
    independently of their value, so the estimate says so.
 2. `weights="population"`: w = 1: unbiased for the mean of all people, whoever chose what.
 Neither looks at a report: weights that did would favour some reports and bias the result.
+Parts of equal parameters are one aggregate first. Of an item that a part knows nothing of, the others tell.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _CHOSEN = (
     "Reports are weighted by the precision of their epsilon. That is the mean of all people only if they "
     'chose epsilon independently of their value; weights="population" needs no such assumption.'
 )
+_PARTLY = "Some reports tell nothing of some items; there the others stand for all."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +119,7 @@ class Estimator(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Aggregate:
-    """Totals of n reports. totals: int64, of a shape that the protocol fixes; sums are exact."""
+    """Totals of n reports. totals: int64, of a shape that the protocol fixes; sums are exact or refused."""
 
     protocol: Estimator
     n: int
@@ -132,11 +134,18 @@ class Aggregate:
         return f"<aggregate of {self.n:,} reports of {self.parameters.protocol}>"
 
     def __add__(self, other: Aggregate) -> Aggregate:
-        """Return the aggregate of both; refuse another protocol or other parameters (ReportError)."""
+        """Return the aggregate of both.
+
+        Raises:  ReportError: another protocol, other parameters, or more reports than 64 bits can add up.
+        """
         if not isinstance(other, Aggregate):
             return NotImplemented
         self.parameters.check(other.parameters)
-        return Aggregate(self.protocol, self.n + other.n, self.totals + other.totals)
+        with np.errstate(over="ignore"):
+            totals = self.totals + other.totals
+        if bool(np.any((self.totals ^ totals) & (other.totals ^ totals) < 0)):
+            raise ReportError("These are too many reports to add up in 64 bits.", differs="size")
+        return Aggregate(self.protocol, self.n + other.n, totals)
 
     def estimate(self, confidence: Number = "0.95") -> Estimate:
         """Return the estimate.
@@ -171,47 +180,56 @@ def combine(
         raise ParameterError("weights", weights, "is unknown", "Write 'worst' or 'population'.")
     parts = _alike(aggregates)
     sure = confident(confidence)
+    if len(parts) == 1:
+        return parts[0].estimate(sure)
     found = [part.estimate(sure) for part in parts]
     shares = [part.n * (part.protocol.weight if weights == "worst" else Fraction(1)) for part in parts]
     factors = [float(share / sum(shares, Fraction(0))) for share in shares]
     notes = tuple(dict.fromkeys(note for one in found for note in one.notes))
     if weights == "worst" and len({part.protocol.weight for part in parts}) > 1:
         notes = (*notes, _CHOSEN)
+    if not all(bool(np.all(np.isfinite(one.value))) for one in found):
+        notes = (*notes, _PARTLY)
     return Estimate(*_weighted(factors, found), sum(part.n for part in parts), sure, notes)
 
 
 def _alike(aggregates: Iterable[Aggregate]) -> list[Aggregate]:
-    """Return the aggregates that hold reports; refuse none, and such of different quantities."""
-    parts = [part for part in aggregates if part.n]
+    """Return the aggregates that hold reports, one of each parameters; refuse none, and other quantities."""
+    parts: dict[bytes, Aggregate] = {}
+    for part in aggregates:
+        if part.n:
+            key = part.parameters.fingerprint
+            parts[key] = parts[key] + part if key in parts else part
     if not parts:
         raise ParameterError("aggregates", [], "hold no reports", "Collect at least one.")
-    for other in parts[1:]:
-        if other.protocol.quantity != parts[0].protocol.quantity:
-            raise ReportError("These reports do not estimate the same thing.", differs="quantity")
-    return parts
+    first, *others = parts.values()
+    if any(other.protocol.quantity != first.protocol.quantity for other in others):
+        raise ReportError("These reports do not estimate the same thing.", differs="quantity")
+    return [first, *others]
 
 
 def _weighted(factors: Sequence[float], found: Sequence[Estimate]) -> tuple[Value, Value, Value, Value]:
-    """Return value, standard error, low and high of a weighted sum of independent estimates."""
-    value = _summed(factor * one.value for factor, one in zip(factors, found, strict=True))
-    error, above, below = (
-        np.sqrt(_summed((factor * side) ** 2 for factor, side in zip(factors, sides, strict=True)))
-        for sides in (
-            [one.standard_error for one in found],
-            [one.high - one.value for one in found],
-            [one.value - one.low for one in found],
-        )
-    )
-    numbers = [np.asarray(one, float) for one in (value, error, value - below, value + above)]
-    first, second, third, fourth = (float(one) if one.ndim == 0 else one for one in numbers)
+    """Return value, standard error, low and high of a weighted sum of independent estimates.
+
+    Each entry is weighed among the parts that know it; what none knows keeps the ends of the first part.
+    """
+    values = np.array([one.value for one in found], float)
+    known = np.isfinite(values)
+    weights = np.where(known, np.reshape(factors, (-1, *[1] * (values.ndim - 1))), 0.0)
+    told, total = known.any(axis=0), weights.sum(axis=0)
+    weights = weights / np.where(told, total, 1.0)
+
+    def joined(sides: list[Value]) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt((np.where(known, weights * np.array(sides, float), 0.0) ** 2).sum(axis=0)))
+
+    value = np.where(told, np.where(known, weights * values, 0.0).sum(axis=0), np.nan)
+    error = np.where(told, joined([one.standard_error for one in found]), np.nan)
+    above = joined([one.high - one.value for one in found])
+    below = joined([one.value - one.low for one in found])
+    low = np.where(told, value - below, found[0].low)
+    high = np.where(told, value + above, found[0].high)
+    first, second, third, fourth = (float(one) if one.ndim == 0 else one for one in (value, error, low, high))
     return first, second, third, fourth
-
-
-def _summed(parts: Iterable[Any]) -> Any:
-    total: Any = 0.0
-    for part in parts:
-        total = total + part
-    return total
 
 
 def _simplex(value: NDArray[np.float64]) -> NDArray[np.float64]:
