@@ -120,3 +120,37 @@ def test_parameters_are_written_in_one_way_only() -> None:
         Parameters("mean/optimal", Fraction(1), (("a", "1"), ("a", "2")))
     with pytest.raises(ReportError):
         Reports(OURS, np.array([1.0]))
+
+
+HARMFUL = "mean\x1b]0;owned\x07\x1b[2J\n\r\u202e\u2028\ud800\x9b31m"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("protocol", HARMFUL),
+        ("table", HARMFUL),
+        ("table", [HARMFUL]),
+        ("parameters", dict(OURS.facts) | {HARMFUL: HARMFUL}),
+    ],
+)
+def test_what_a_forged_report_says_of_itself_is_shown_without_its_power(place: str, value: object) -> None:
+    line = json.dumps({**OURS.to_json(), "report": "0700", place: value})
+    with pytest.raises(ReportError) as caught:
+        Reports.from_json_lines([line], OURS, np.uint16)
+    for words in (str(caught.value), caught.value.differs):
+        assert words.isprintable()
+        assert words.encode()
+        assert len(words) < 300
+
+
+def test_a_long_forged_name_is_cut() -> None:
+    line = json.dumps({**OURS.to_json(), "report": "0700", "protocol": "\x1b" * 10_000_000})
+    with pytest.raises(ReportError, match=r"\\x1b[\\x1b]*\.\.\.; here it is mean/optimal"):
+        Reports.from_json_lines([line], OURS, np.uint16)
+
+
+def test_lines_that_are_no_text_are_refused() -> None:
+    for lines in (bytearray(b"0b"), [None], [3], [b"{}"]):
+        with pytest.raises(ReportError, match="no report"):
+            Reports.from_json_lines(lines, OURS, np.uint16)  # type: ignore[arg-type]

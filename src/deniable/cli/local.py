@@ -171,6 +171,8 @@ def estimate(
     from deniable.cli import collecting
     from deniable.local import combine
 
+    if weights not in ("worst", "population"):
+        raise ParameterError("weights", weights, "is unknown", "Write 'worst' or 'population'.")
     words = {"bounds": bounds, "domain": domain, "dimension": dimension, "norm": norm, "mechanism": mechanism}
     asked = _setup(tuple(epsilon or ()), mean, frequency, vector, **words).over(parameters)
     found = [totals for _, totals in collecting.aggregates(asked, file)]

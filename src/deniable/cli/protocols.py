@@ -13,12 +13,15 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from io import BytesIO
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
+from deniable.cli.lines import batches
 from deniable.errors import ParameterError
 from deniable.exact import exact
 from deniable.local import Client, Reports
@@ -236,11 +239,13 @@ def _within(rows: NDArray[np.float64], norm: str) -> NDArray[np.bool_]:
 
 
 def _listed(path: str) -> list[str]:
+    """Return the lines of a file of UTF-8, parted as those of values are (`lines`)."""
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            return file.read().splitlines()
+        data = Path(path).read_bytes()
+        data.decode("utf-8")
     except (OSError, UnicodeError):
         raise ParameterError("--domain", path, "cannot be read", "Give a file of one item a line.") from None
+    return [line for batch in batches(BytesIO(data), lambda _octets, _lines: None) for line in batch]
 
 
 def _from_file(path: str) -> Setup:

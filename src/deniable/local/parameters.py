@@ -16,6 +16,7 @@ from typing import Any
 
 from deniable.errors import ParameterError, ReportError
 from deniable.exact import exact, text
+from deniable.publish import cells
 
 VERSION = 1
 
@@ -101,7 +102,10 @@ _KEYS = ("protocol", "epsilon", "parameters", "table")
 
 
 def _differs(name: str, theirs: str, ours: str) -> ReportError:
-    theirs, ours = (words if len(words) <= 60 else words[:57] + "..." for words in (theirs, ours))
+    """Return the error; what a report says of itself is anybody's words, so it is made harmless."""
+    name, theirs, ours = (
+        cells.cut(cells.visible(words[:61]), 60, ellipsis="...") for words in (name, theirs, ours)
+    )
     return ReportError(
         f"These reports were made with {name} {theirs}; here it is {ours}. Use the same on both ends.",
         differs=name,

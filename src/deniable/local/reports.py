@@ -103,12 +103,20 @@ class Reports:
         """
         start = json.dumps(parameters.to_json())[:-1] + ', "report": "'
         size = 2 * np.dtype(dtype).itemsize * (width or 1)
-        digits = [_digits(line.strip(), start, parameters, size) for line in lines if line.strip()]
+        texts = filter(None, map(_stripped, lines))
+        digits = [_digits(line, start, parameters, size) for line in texts]
         try:
             octets = bytes.fromhex("".join(digits))
         except ValueError:
             raise _unreadable() from None
         return cls(parameters, _words(np.frombuffer(octets, np.uint8), dtype, width))
+
+
+def _stripped(line: object) -> str:
+    """Return a line without its end; refuse what is no text, such as the numbers that bytes hold."""
+    if not isinstance(line, str):
+        raise _unreadable()
+    return line.strip()
 
 
 def _digits(line: str, start: str, parameters: Parameters, size: int) -> str:

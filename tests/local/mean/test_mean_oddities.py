@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.errors import DeniableError
-from deniable.local import Mean, combine, limit
+from deniable.errors import DeniableError, ReportError
+from deniable.local import Mean, Reports, combine, limit
 from deniable.local.mean import MECHANISMS
 
 ODD: tuple[Any, ...] = (
@@ -59,3 +59,26 @@ def test_an_odd_number_gives_a_value_or_our_own_error_and_soon(call: str) -> Non
             assert len(made.client().report(0.3)) > 9
             assert made.statement
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_reports_are_read_from_any_bytes(kind: Any) -> None:
+    mean = Mean(epsilon=1, bounds=(0, 1))
+    data = mean.randomize([0.5, 1]).to_bytes()
+    assert mean.read(kind(data)).to_bytes() == data
+    with pytest.raises(ReportError, match="bytes"):
+        mean.read(kind(data[:-1]))
+
+
+@pytest.mark.parametrize("mechanism", ["optimal", "laplace", "piecewise"])
+def test_reports_of_another_type_or_shape_are_refused(mechanism: Any) -> None:
+    mean = Mean(epsilon=1, bounds=(0, 1), mechanism=mechanism)
+    right = mean.randomize([0.5, 1]).payload
+    for kind in (np.uint8, np.uint16, np.uint32, np.uint64):
+        for payload in (np.zeros(2, kind), np.zeros((2, 2), kind), np.zeros((2, 1), kind)):
+            reports = Reports(mean.parameters, payload)
+            if payload.dtype == right.dtype and payload.ndim == 1:
+                assert mean.aggregate(reports).n == 2
+            else:
+                with pytest.raises(ReportError, match="another size"):
+                    mean.aggregate(reports)

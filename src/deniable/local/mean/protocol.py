@@ -41,6 +41,7 @@ from deniable.local.mean.laplace import Noise
 from deniable.local.mean.laws import Floats, Law
 from deniable.local.mean.priors import Objective, Prior, prior, spoken
 from deniable.local.parameters import Parameters
+from deniable.local.payloads import checked, fit
 from deniable.local.reports import Reports
 
 _PIECE = 1 << 16
@@ -212,13 +213,13 @@ class Mean:
             payload[start : start + _PIECE] = self._drawn(v[start : start + _PIECE], source)
         return Reports(self.parameters, payload)
 
-    def read(self, data: bytes | Iterable[str]) -> Reports:
+    def read(self, data: bytes | bytearray | memoryview | Iterable[str]) -> Reports:
         """Return reports from bytes, or from lines of JSON.
 
         Raises:  ReportError: they were made with other parameters, or are none.
         """
-        if isinstance(data, bytes):
-            return Reports.from_bytes(data, self.parameters, self._dtype)
+        if isinstance(data, bytes | bytearray | memoryview):
+            return Reports.from_bytes(bytes(data), self.parameters, self._dtype)
         return Reports.from_json_lines(data, self.parameters, self._dtype)
 
     def aggregate(self, reports: Reports) -> Aggregate:
@@ -226,8 +227,9 @@ class Mean:
 
         Raises:  ReportError: they have other parameters, or hold what is no report of this protocol.
         """
-        self.parameters.check(reports.parameters)
-        return Aggregate(self, len(reports), self.law.totals(reports.payload))
+        fit(reports, self.parameters)
+        payload = checked(reports, self._dtype, None, 1 << 64)
+        return Aggregate(self, len(reports), self.law.totals(payload))
 
     def estimate(self, reports: Reports, confidence: Number = "0.95") -> Estimate:
         """Return the estimated mean of the values of those who reported, clamped to the bounds."""
