@@ -42,7 +42,7 @@ from deniable.local.deconvolution import Floats, Functional, maximised
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, one, statement
+from deniable.local.payloads import checked, fit, normal, one, statement
 from deniable.local.reports import Reports
 from deniable.local.tables import Table
 
@@ -191,7 +191,7 @@ class Distribution:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         codes = checked(reports, *self.form, self.table.outputs)
         return Aggregate(self, len(codes), np.bincount(codes, minlength=self.table.outputs).astype(np.int64))
 

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from deniable.errors import ReportError
 from deniable.guarantees import PureDP
+from deniable.local.parameters import Parameters
 from deniable.local.reports import Reports
 from deniable.mechanisms.words import promise
 from deniable.publish.statement import wrapped
@@ -19,6 +20,17 @@ from deniable.publish.statement import wrapped
 def one(numbers: Any, dtype: DTypeLike) -> NDArray[Any]:
     """Return an array of one entry (or one row): the payload of one report, or its input."""
     return np.asarray([numbers], dtype)
+
+
+def fit(reports: object, parameters: Parameters) -> None:
+    """Refuse what is no `Reports`, and reports that were made with other parameters.
+
+    Raises:  ReportError: as said.
+    """
+    if not isinstance(reports, Reports):
+        how = "protocol.read(data) makes them of bytes, protocol.read(b''.join(parts)) of a list of them."
+        raise ReportError(f"These are no reports that were read. {how}", differs="kind")
+    parameters.check(reports.parameters)
 
 
 def checked(reports: Reports, dtype: DTypeLike, width: int | None, below: int) -> NDArray[Any]:

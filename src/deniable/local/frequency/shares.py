@@ -23,7 +23,7 @@ from deniable.local.frequency.intervals import interval, spread
 from deniable.local.frequency.odds import uniform, usable
 from deniable.local.frequency.randomizer import Randomizer, report_bytes, total_variance, variances
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, statement
+from deniable.local.payloads import checked, fit, statement
 from deniable.local.reports import Reports
 
 Mechanism = Literal["auto", "response", "subset", "projective", "hadamard", "olh", "oue", "sue"]
@@ -212,7 +212,7 @@ class Frequency:
 
         Raises:  ReportError: other parameters, or a report that no device of this protocol sends.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         below = 1 << (8 * self.randomizer.dtype.itemsize)
         payload = checked(reports, self.randomizer.dtype, self.randomizer.width, below)
         return Aggregate(self, len(reports), self.randomizer.tally(payload))

@@ -48,7 +48,7 @@ from deniable.local.estimates import Aggregate, Estimate, confident
 from deniable.local.heavy import codes
 from deniable.local.heavy.sketch import Sketch, cells, fitting, transform
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, one, statement
+from deniable.local.payloads import checked, fit, normal, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 
@@ -206,7 +206,7 @@ class HeavyHitters:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         payload = checked(reports, *self.form, 1 << max(self.cells, self.sketch.rows, 3))
         groups, answers = payload[:, 0], payload[:, 1:]
         if len(payload) and (groups.max() > self.levels or answers[:, 0].max() >> self.sketch.rows):

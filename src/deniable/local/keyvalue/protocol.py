@@ -41,7 +41,7 @@ from deniable.local.keyvalue.rounds import Lying, Means, lying
 from deniable.local.keyvalue.schemes import Direct, Rates, Unary, direct, unary
 from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, normal, statement
+from deniable.local.payloads import checked, fit, normal, statement
 from deniable.local.reports import Reports
 
 _MECHANISMS = ("pckv-grr", "pckv-ue", "privkvm")
@@ -205,7 +205,7 @@ class KeyValue:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         payload = checked(reports, *self.form, self.scheme.below)
         return Aggregate(self, len(reports), self.scheme.counts(payload))
 

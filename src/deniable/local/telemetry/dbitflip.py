@@ -37,7 +37,7 @@ from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.frequency.domain import Domain, declared
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, one, statement
+from deniable.local.payloads import checked, fit, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -172,7 +172,7 @@ class DBitFlip:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         words = checked(reports, *self.form, 2 * len(self.domain)).ravel()
         counts = np.bincount(words, minlength=2 * len(self.domain)).reshape(-1, 2).astype(np.int64)
         return Aggregate(self, len(reports), np.stack([counts.sum(axis=1), counts[:, 1]]))

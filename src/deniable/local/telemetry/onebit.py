@@ -34,7 +34,7 @@ from deniable.guarantees import PureDP
 from deniable.local.coins import ONE, bounded, hold, most, place, places, spread, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, one, statement
+from deniable.local.payloads import checked, fit, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -159,7 +159,7 @@ class OneBitMean:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         ones = int(checked(reports, *self.form, 2).sum(dtype=np.int64))
         return Aggregate(self, len(reports), np.array([ones], np.int64))
 

@@ -43,7 +43,7 @@ from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.frequency.intervals import interval, spread
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, statement
+from deniable.local.payloads import checked, fit, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial, decoding, texts
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -200,7 +200,7 @@ class RAPPOR:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        self.parameters.check(reports.parameters)
+        fit(reports, self.parameters)
         payload = checked(reports, *self.form, 256)
         cohorts = payload[:, 0].astype(np.int64) + 256 * payload[:, 1].astype(np.int64)
         checked(Reports(self.parameters, cohorts.astype(np.uint16)), np.uint16, None, self.cohorts)

@@ -175,7 +175,8 @@ class Vector:
 
         Raises:  ReportError: the reports were made with other parameters.
         """
-        return Aggregate(self, len(reports), self.scheme.totals(self._checked(reports)))
+        payload = self._checked(reports)
+        return Aggregate(self, len(payload), self.scheme.totals(payload))
 
     def estimate(self, reports: Reports, confidence: Number = "0.95") -> Estimate:
         """Return the mean of the vectors, `(dimension,)`, with an interval for each coordinate.
@@ -249,6 +250,6 @@ class Vector:
         return self.scheme.probabilities(reading.many([vector], self.dimension, self.norm)[0])
 
     def _checked(self, reports: Reports) -> NDArray[Any]:
-        self.parameters.check(reports.parameters)
+        payloads.fit(reports, self.parameters)
         most = int(np.iinfo(self.scheme.dtype).max)
         return payloads.checked(reports, self.scheme.dtype, self.scheme.width, most + 1)
