@@ -43,8 +43,8 @@ class Estimate:
 
     value: unbiased unless a note says otherwise. standard_error: of the randomisation alone.
     low, high: about a share `confidence` of such intervals, or more, hold the truth for these people (each
-    entry by itself): their reach comes from the normal law, and is widened where few reports are alike by
-    chance. notes: sentences on what was assumed or done, and on fewer than 100 reports where that may matter.
+    entry by itself). Each protocol says by which law; tests hold most of them to it, with everybody at an
+    end too. notes: sentences on what was assumed or done, and on too few reports where that matters.
     """
 
     value: Value
