@@ -8,10 +8,12 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from deniable import audit
-from deniable.bits import Bits
+from deniable.bits import Bits, SeededBits
+from deniable.errors import ParameterError
 from deniable.local.telemetry import RAPPOR, DBitFlip, OneBitMean
 from deniable.local.telemetry.texts import bloom
 
@@ -133,3 +135,61 @@ def test_statements_say_that_changes_show_and_claim_no_sum_for_them(protocol: An
     client.report("a")
     assert "when a value changed is not hidden" in " ".join(client.statement.split())
     assert not hasattr(protocol, "lifetime")
+
+
+BLURRED = OneBitMean(epsilon=1, bounds=(0, 5), flips="0.2")
+
+
+def blurred(days: object) -> dict[Any, Fraction]:
+    """Reports of remembered bits, each flipped with probability 1/5 (nearly: a whole number of words)."""
+    assert isinstance(days, tuple)
+    flip, found = Fraction(round(2**32 / 5), 2**32), {}
+    remembered = number(days)
+    for reports in product((0, 1), repeat=len(days)):
+        found[reports] = Fraction(0)
+        for bits, likely in remembered.items():
+            for told, bit in zip(reports, bits, strict=True):
+                likely *= flip if told != bit else 1 - flip
+            found[reports] += likely
+    return found
+
+
+def test_flipped_bits_cost_for_each_day_that_differs_whatever_the_history() -> None:
+    assert BLURRED.day is not None
+    assert float(BLURRED.day.epsilon) == pytest.approx(1.3862944, abs=1e-6)
+    every = list(product((0, 5), repeat=3))
+    for first, second in product(every, every):
+        days = sum(a != b for a, b in zip(first, second, strict=True))
+        if days:
+            found = audit.exact(blurred, [first, second], epsilon=days * BLURRED.day.epsilon)
+            assert isinstance(found, audit.Proved)
+    assert NUMBER.day is None
+    said = " ".join(BLURRED.statement.split())
+    assert "at most epsilon 1.387" in said
+    assert "2 grid points cost epsilon 1 once" in said
+
+
+def test_flipped_bits_have_the_stated_law_and_price() -> None:
+    assert {(bit,): odds for bit, odds in BLURRED.probabilities(5).items()} == blurred((5,))
+    assert isinstance(audit.exact(BLURRED.probabilities, [0, 5], epsilon=BLURRED.event.epsilon), audit.Proved)
+    smaller = BLURRED.event.epsilon * Fraction(999_999, 1_000_000)
+    assert isinstance(audit.exact(BLURRED.probabilities, [0, 5], epsilon=smaller), audit.Violated)
+    assert BLURRED.parameters.epsilon == BLURRED.event.epsilon < 1 == BLURRED.permanent.epsilon
+    wrong: list[Any] = [-1, "0.5", 1, "x", None]
+    for flips in wrong:
+        with pytest.raises(ParameterError):
+            OneBitMean(epsilon=1, bounds=(0, 5), flips=flips)
+
+
+def test_flipped_bits_are_estimated_right_and_flip_anew_every_day() -> None:
+    reports = BLURRED.randomize(np.full(100_000, 4.0), bits=SeededBits(3, insecure=True))
+    estimate = BLURRED.estimate(reports)
+    assert abs(float(estimate.value) - 4) < 6.2 * float(estimate.standard_error)
+    assert float(estimate.standard_error) == pytest.approx(float(BLURRED.error() / 100_000) ** 0.5, rel=0.05)
+    seen = []
+    for _ in range(40):
+        client = BLURRED.client()
+        days = [client.report(5)[9] for _ in range(50)]
+        seen.append(min(sum(days), 50 - sum(days)))
+        assert client.spent.times == 1
+    assert abs(np.mean(seen) - 10) < 6.2 * (50 * 0.16 / 40) ** 0.5

@@ -14,7 +14,16 @@ Guarantee, for two values of one person and everything reported while either cou
    keeps that.
 3. Between two histories that reach k grid points and, whatever the shift, change them at the same times, k
    epsilon (`memo`, step 1). Between others there is no such bound: a bit that changes proves that the value
-   moved from one grid point to another, which is not hidden.
+   moved from one grid point to another, which is not hidden unless the bit is blurred:
+
+Blurred (`flips`): each report tells the remembered bit, flipped with probability F / 2**32, afresh. Then, for
+any two histories that differ on k days, whatever they are, k `day`:
+1. The shift and the bits of all grid points could all be drawn beforehand: they do not look at the values.
+2. Given them, the report of a day is a bit that this day's value names, flipped afresh: the odds for two
+   values differ at most (2**32 - F) / F-fold, and `day` is the logarithm of that, rounded up. So k days that
+   differ cost k `day`, all others nothing; a mixture over what was drawn keeps that.
+3. One report alone: T_g becomes T_g (1 - F / 2**32) + (2**32 - T_g) F / 2**32, and `event` is the logarithm
+   of the largest odds, rounded up. All about a value that stays still costs at most `permanent`.
 Source: Ding, Kulkarni, Yekhanin 2017, sections 3 and 4. With one segment this is the one bit of Duchi et
 al.
 """
@@ -24,12 +33,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.bits import Bits, SystemBits
-from deniable.exact import Number, positive, text, whole
+from deniable.brackets import logarithm
+from deniable.errors import ParameterError
+from deniable.exact import Number, exact, positive, text, whole
 from deniable.guarantees import PureDP
 from deniable.local.coins import ONE, bounded, hold, most, place, places, spread, truth
 from deniable.local.estimates import Aggregate, Estimate
@@ -38,6 +50,9 @@ from deniable.local.payloads import checked, fit, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
+from deniable.mechanisms.words import short
+
+_GRID = 10**15
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -46,17 +61,22 @@ class OneBitMean:
 
     Args:    bounds: values outside are clamped by a device; no value at all is the middle.
              segments: fewer of them make it rarer that a small move shows: 1 to 1,024.
+             flips: how likely each report's bit is flipped afresh, below 1/2.
     Raises:  ParameterError: an argument is out of range.
     """
 
     epsilon: Fraction
     bounds: tuple[Fraction, Fraction]
     segments: int
+    flips: Fraction
 
-    def __init__(self, *, epsilon: Number, bounds: tuple[Number, Number], segments: int = 1) -> None:
+    def __init__(
+        self, *, epsilon: Number, bounds: tuple[Number, Number], segments: int = 1, flips: Number = 0
+    ) -> None:
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "bounds", bounded(bounds))
         object.__setattr__(self, "segments", whole(segments, "segments", at_least=1, at_most=1 << 10))
+        object.__setattr__(self, "flips", _flips(flips))
         hold(Fraction(self.odds(self.segments), self.odds(0)), self.epsilon)
 
     def __repr__(self) -> str:
@@ -72,10 +92,25 @@ class OneBitMean:
         """T_g: how many of 2**32 words give a 1 at a grid point."""
         return (ONE - self.segments * self.slope) // 2 + point * self.slope
 
-    @property
+    def told(self, point: Fraction | int) -> Fraction:
+        """Return how likely a report is a 1 at a grid point, or between two on average."""
+        likely = Fraction(self.odds(0), ONE) + point * Fraction(self.slope, ONE)
+        return self.flips + (1 - 2 * self.flips) * likely
+
+    @cached_property
     def event(self) -> PureDP:
         """What one report costs, looked at alone."""
-        return PureDP(epsilon=self.epsilon)
+        if not self.flips:
+            return PureDP(epsilon=self.epsilon)
+        return PureDP(epsilon=min(_cost(self.told(self.segments) / self.told(0)), self.epsilon))
+
+    @cached_property
+    def day(self) -> PureDP | None:
+        """What the value of one day costs, among all reports of all days, whatever it was before and after.
+
+        None without `flips`: then nothing bounds it.
+        """
+        return PureDP(epsilon=_cost((1 - self.flips) / self.flips)) if self.flips else None
 
     @property
     def permanent(self) -> PureDP:
@@ -93,10 +128,11 @@ class OneBitMean:
         low, high = self.bounds
         facts = (
             ("bounds", f"{low} to {high}"),
+            ("flips", str(self.flips)),
             ("segments", str(self.segments)),
             ("slope", f"{self.slope}/{ONE}"),
         )
-        return Parameters("telemetry/1-bit-mean", self.epsilon, facts)
+        return Parameters("telemetry/1-bit-mean", self.event.epsilon, facts)
 
     @property
     def form(self) -> tuple[type[np.uint8], None]:
@@ -121,9 +157,9 @@ class OneBitMean:
             self.event,
             f"A report is one bit; a larger value between {low} and {high} gives a 1 more often. A value "
             "outside counts as the nearer bound, no value as the middle. The bit is remembered: reports that "
-            f"stay near one of {self.segments + 1} grid points cost this once. When the value moves to "
-            "another grid point, that it moved is not hidden: a bit that changes proves it. For a value that "
-            "stays:",
+            f"stay near one of {self.segments + 1} grid points cost epsilon "
+            f"{text(self.epsilon)} once. When the value moves to "
+            f"another grid point, {self._shown()} One report:",
             again=False,
         )
 
@@ -137,7 +173,7 @@ class OneBitMean:
         point = (place(value, self.bounds, self.segments) + shift) >> 32
         drawn = self._drawn(one(point, np.int64), bits)
         kept = memo.remember(b"point %d" % point, drawn.tobytes())
-        return np.asarray(np.frombuffer(kept, np.uint8) & 1, np.uint8)
+        return self._flipped(np.frombuffer(kept, np.uint8) & np.uint8(1), bits)
 
     def randomize(self, values: ArrayLike, *, bits: Bits | None = None) -> Reports:
         """Return one report for each number, each from a device of its own that answers for the first time.
@@ -145,7 +181,7 @@ class OneBitMean:
         Raises:  ParameterError: some value is no number within the bounds.
         """
         source, at = bits or SystemBits(), places(values, self.bounds, self.segments)
-        return Reports(self.parameters, self._drawn(spread(at, source), source))
+        return Reports(self.parameters, self._flipped(self._drawn(spread(at, source), source), source))
 
     def read(self, data: bytes) -> Reports:
         """Return the reports that clients made, one after the other.
@@ -168,23 +204,24 @@ class OneBitMean:
         return self.aggregate(reports).estimate(confidence)
 
     def error(self) -> Fraction:
-        """Return the worst variance of one report, at the middle: length**2 / (4 (S d / 2**32)**2)."""
+        """Return the worst variance of one report, at the middle: length**2 / (4 (its change of odds)**2)."""
         length = self.bounds[1] - self.bounds[0]
-        return (length * ONE / (self.segments * self.slope)) ** 2 / 4
+        return (length / (self.told(self.segments) - self.told(0))) ** 2 / 4
 
     def interpret(self, aggregate: Aggregate, confidence: Fraction) -> Estimate:
-        """Return low + length (ones/n - T_0/2**32) / (S d / 2**32): unbiased.
+        """Return low + length (ones/n - told(0)) / (told(S) - told(0)): unbiased.
 
         The standard error, from r (1 - r)/n with r the rate of ones, is at least that of n people with given
         values. The interval is exact at the bounds too (`binomial`).
         """
         n, rate = aggregate.n, Fraction(int(aggregate.totals[0]), aggregate.n)
-        steep = (self.bounds[1] - self.bounds[0]) * ONE / (self.segments * self.slope)
-        value = float(self.bounds[0] + steep * (rate - Fraction(self.odds(0), ONE)))
+        least = self.told(0)
+        steep = (self.bounds[1] - self.bounds[0]) / (self.told(self.segments) - least)
+        value = float(self.bounds[0] + steep * (rate - least))
         ones, many = aggregate.totals, one(n, np.int64)
-        error = float(steep) * float(binomial.deviation(ones / n, many, self.odds(0) / ONE)[0])
+        error = float(steep) * float(binomial.deviation(ones / n, many, float(least))[0])
         low, high = (
-            float(self.bounds[0]) + float(steep) * (float(end[0]) - self.odds(0) / ONE)
+            float(self.bounds[0]) + float(steep) * (float(end[0]) - float(least))
             for end in binomial.rates(ones, many, confidence)
         )
         return Estimate(value, error, low, high, n, confidence, binomial.few(many))
@@ -197,9 +234,38 @@ class OneBitMean:
     def probabilities(self, value: float) -> dict[int, Fraction]:
         """Return the law of one report alone."""
         at = place(value, self.bounds, self.segments)
-        ones = Fraction(self.odds(0), ONE) + Fraction(at * self.slope, ONE * ONE)
+        ones = self.told(Fraction(at, ONE))
         return {0: 1 - ones, 1: ones}
+
+    def _shown(self) -> str:
+        if self.day is None:
+            return "that it moved is not hidden: a bit that changes proves it."
+        cost = short(self.day.epsilon)
+        return (
+            "that shows in part: each report's bit is flipped afresh, so that the value of one day costs at "
+            f"most epsilon {cost}, whatever the others are, and days that differ add up."
+        )
+
+    def _flipped(self, drawn: NDArray[np.uint8], bits: Bits) -> NDArray[np.uint8]:
+        """Return the reports of remembered bits."""
+        if not self.flips:
+            return drawn
+        flip = bits.uint32(len(drawn)).astype(np.int64) < int(self.flips * ONE)
+        return drawn ^ flip.astype(np.uint8)
 
     def _drawn(self, points: NDArray[np.int64], bits: Bits) -> NDArray[np.uint8]:
         words = bits.uint32(len(points)).astype(np.int64)
         return (words < self.odds(0) + points * self.slope).astype(np.uint8)
+
+
+def _flips(flips: object) -> Fraction:
+    """Return the probability, rounded to whole words."""
+    given = Fraction(round(exact(flips, "flips") * ONE), ONE)
+    if not 0 <= given < Fraction(1, 2):
+        raise ParameterError("flips", flips, "must be from 0 to below 1/2", "Give for example '0.2'.")
+    return given
+
+
+def _cost(odds: Fraction) -> Fraction:
+    """Return the logarithm of the odds, rounded up."""
+    return Fraction(ceil(logarithm(odds)[1] * _GRID), _GRID)
