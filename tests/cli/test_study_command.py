@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -175,6 +176,7 @@ def test_without_pillow_there_are_svg_pictures_and_a_hint(
     [
         (("--out",), "requires an argument"),
         ((), "--out"),
+        (("--out", ""), "--out names no folder"),
         (("--out", "/dev/null/x"), "--out cannot be written to"),
         (("--out", "x", "--workers", "0"), "--workers is out of range"),
         (("--out", "x", "--seed", "-1"), "--seed is out of range"),
@@ -191,7 +193,41 @@ def test_mistakes_are_named_before_anything_is_computed(
     monkeypatch.chdir(tmp_path)
     assert run("study", "dct", "--quick", *words) == 2
     assert said in capsys.readouterr().err.replace("\n", " ")
-    assert not (tmp_path / "x").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["figure1.svg", "batches.png", "study.html", "cells.json"])
+def test_a_folder_in_place_of_a_file_is_named_before_anything_is_computed(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dct" / name).mkdir(parents=True)
+    assert run("study", "dct", "--quick", "--out", str(tmp_path / "dct")) == 2
+    words = "".join(capsys.readouterr().err.split())
+    assert "--outisafolderwhereafilegoes" in words
+    assert name in words
+    assert [one.name for one in (tmp_path / "dct").iterdir()] == [name]
+
+
+def test_a_damaged_notebook_and_links_in_the_folder_do_no_harm(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(parts, "QUICK", TINY)
+    out = tmp_path / "dct"
+    copytree(folder, out)
+    cells = json.loads((out / "cells.json").read_text("utf-8"))
+    keys = [key for key in cells["cells"] if "mean" in key][:2] or list(cells["cells"])[:2]
+    cells["cells"] |= {keys[0]: [], keys[1]: {"seconds": float("nan")}}
+    (out / "cells.json").write_text(json.dumps(cells), "utf-8")
+    for name in ("study.html", "figure1.svg", "verdict.txt"):
+        (out / name).unlink()
+        (tmp_path / name).write_text("kept")
+        (out / name).symlink_to(tmp_path / name)
+    assert run("study", "dct", "--quick", "--workers", "1", "--out", str(out)) == 0
+    assert "2 cells were damaged in cells.json and dropped" in capsys.readouterr().out
+    for name in ("study.html", "figure1.svg", "verdict.txt"):
+        assert (tmp_path / name).read_text() == "kept"
+        assert not (out / name).is_symlink()
+    assert (out / "figure1.csv").read_bytes() == (folder / "figure1.csv").read_bytes()
 
 
 def test_help_is_one_screen(capsys: pytest.CaptureFixture[str]) -> None:

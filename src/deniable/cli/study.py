@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from deniable.cli.screens import Screen
+from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
     from deniable.studies.dct.study import Study
@@ -60,7 +61,7 @@ def _studies() -> None:
 
 @app.command("dct", cls=Screen, help=_HELP)
 def dct(
-    out: Annotated[Path, typer.Option()],
+    out: Annotated[str, typer.Option()],
     quick: Annotated[bool, typer.Option("--quick")] = False,
     adult: File = None,
     br: File = None,
@@ -78,8 +79,10 @@ def dct(
     number = whole(seed, "seed", at_least=0, at_most=(1 << 63) - 1)
     many = whole(os.cpu_count() or 1 if workers is None else workers, "--workers", at_least=1, at_most=1024)
     given, sizes = Data(adult, br, mx, wisdm), QUICK if quick else FULL
-    found = run(out, given, sizes=sizes, seed=number, workers=many)
-    print(json_module.dumps(_record(found), indent=2) if json else _screen(found, out))
+    if not out.strip():
+        raise ParameterError("--out", out, "names no folder", "Write for example --out dct.")
+    found = run(Path(out), given, sizes=sizes, seed=number, workers=many)
+    print(json_module.dumps(_record(found), indent=2) if json else _screen(found, Path(out)))
 
 
 def _screen(found: Study, out: Path) -> str:
@@ -88,6 +91,8 @@ def _screen(found: Study, out: Path) -> str:
     for finding in found.findings:
         parts += [f"{finding.claim}: {finding.found}", *_wrapped(finding.words), ""]
     kinds = "SVG and PNG" if found.pictures else 'SVG; for PNG: pip install "deniable[study]"'
+    for note in found.notes:
+        parts += [*textwrap.wrap(note, 80), ""]
     return "\n".join([*parts, f"Page      {found.page}", f"Pictures  {out} ({kinds}), tables beside them"])
 
 
@@ -101,4 +106,5 @@ def _record(found: Study) -> dict[str, object]:
         "page": str(found.page),
         "figures": [part.name for part in found.parts],
         "png": found.pictures,
+        "notes": list(found.notes),
     }

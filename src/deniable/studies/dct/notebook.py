@@ -2,7 +2,7 @@
 
 A cell's key holds everything that its numbers depend on (data, sizes, seed, version of the study): what is
 found in the file can be used again, and a study that was stopped goes on where it was. The file is replaced
-in one step, never half written.
+in one step, never half written. Beside each cell stands a checksum: what does not fit it is not used.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from deniable.audit.progress import Meter
 from deniable.errors import SourceError
+from deniable.studies.dct.files import put
 
 Numbers = dict[str, Any]
 _VERSION = 1
@@ -49,31 +50,49 @@ class Cell:
 class Notebook:
     """The numbers of all finished cells, in one JSON file.
 
+    damaged: how many cells were found that do not fit their checksum, and are dropped.
     Raises:  SourceError: the file is there and is none of these.
     """
 
     path: Path
     kept: dict[str, Numbers] = field(default_factory=dict)
+    sums: dict[str, str] = field(default_factory=dict)
+    damaged: int = 0
     written: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.path.exists():
-            try:
-                self.kept = json.loads(self.path.read_text("utf-8"))["cells"]
-            except (ValueError, KeyError, TypeError):
-                raise SourceError(f"{self.path} is no notebook of a study. Move it away.") from None
+        if not self.path.exists():
+            return
+        try:
+            record = json.loads(self.path.read_text("utf-8"))
+            found, sums = dict(record["cells"].items()), dict(record.get("sums", {}).items())
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise SourceError(f"{self.path} is no notebook of a study. Move it away.") from None
+        self.sums = {key: _sum(key, numbers) for key, numbers in found.items()}
+        self.sums = {key: total for key, total in self.sums.items() if sums.get(key) == total}
+        self.kept = {key: found[key] for key in self.sums}
+        self.damaged = len(found) - len(self.kept)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say about what was found."""
+        if not self.damaged:
+            return ()
+        what = "1 cell was" if self.damaged == 1 else f"{self.damaged:,} cells were"
+        return (f"{what} damaged in {self.path.name} and dropped: what this study needs is computed anew.",)
 
     def put(self, key: str, numbers: Numbers) -> None:
         """Keep the numbers of a cell; write the file at most once a second."""
-        self.kept[key] = numbers
+        self.kept[key], self.sums[key] = numbers, _sum(key, numbers)
         if time.monotonic() - self.written > _SECONDS:
             self.save()
 
     def save(self) -> None:
-        """Replace the file in one step."""
-        beside = self.path.with_suffix(f".{os.getpid()}.part")
-        beside.write_text(json.dumps({"cells": self.kept}), "utf-8")
-        beside.replace(self.path)
+        """Replace the file in one step.
+
+        Raises:  ParameterError: it cannot be written.
+        """
+        put(self.path, json.dumps({"cells": self.kept, "sums": self.sums}).encode())
         self.written = time.monotonic()
 
 
@@ -128,6 +147,11 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         for name, value in before.items():
             os.environ.pop(name)
             os.environ.update({} if value is None else {name: value})
+
+
+def _sum(key: str, numbers: object) -> str:
+    """Return the checksum of a cell: SHA-256 of its key and numbers as JSON, in hexadecimal."""
+    return sha256(json.dumps([key, numbers], sort_keys=True).encode()).hexdigest()
 
 
 def _one(cell: Cell, seed: int) -> Numbers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -16,12 +17,14 @@ from typing import Any
 from deniable.audit.progress import meter
 from deniable.errors import ParameterError
 from deniable.studies.dct import adult, drawing, learning, means, privacy, tables
+from deniable.studies.dct.files import put
 from deniable.studies.dct.notebook import Cell, Notebook, Numbers, complete
 from deniable.studies.dct.parts import FULL, STAND_INS, Data, Part, Sizes
 from deniable.studies.dct.verdict import Finding, lines, verdict
 
 PAGE = "study.html"
 NOTEBOOK = "cells.json"
+_OURS = re.compile(r"(figure\d|batches)\.(svg|png|csv)|study\.(json|html)|cells\.json|verdict\.txt")
 TITLE = "DCT, run again and audited"
 _STYLE = """
 .picture { display: block; width: 100%; height: auto; margin: .6rem 0; border-radius: 4px; }
@@ -32,12 +35,13 @@ body { max-width: 56rem; }
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a study found. pictures: whether PNG were drawn as well."""
+    """What a study found. pictures: whether PNG were drawn as well. notes: what was odd in the folder."""
 
     parts: Sequence[Part]
     findings: Sequence[Finding]
     page: Path
     pictures: bool
+    notes: Sequence[str] = ()
 
 
 def run(
@@ -52,11 +56,13 @@ def run(
     """Run the study, or what is missing of it in `out`, and write everything there.
 
     Args:    progress: show a bar; on a terminal when omitted.
-    Raises:  ParameterError: out cannot be a folder. SourceError: a file is not what it should be.
+    Raises:  ParameterError: out cannot be a folder, or a file in it cannot be written. SourceError: a file is
+             not what it should be.
     """
     _check(data)
     try:
         out.mkdir(parents=True, exist_ok=True)
+        _check_places(out)
         notebook = Notebook(out / NOTEBOOK)
         notebook.save()
     except OSError as error:
@@ -69,7 +75,7 @@ def run(
     found = {name: [next(numbers) for _ in group] for name, group in cells.items()}
     parts, findings = _parts(cells, found), verdict(cells, found)
     pictures = _write(out, parts, findings, _facts(sizes, data, seed), found)
-    return Study(parts, findings, out / PAGE, pictures)
+    return Study(parts, findings, out / PAGE, pictures, notebook.notes)
 
 
 def _check(data: Data) -> None:
@@ -81,6 +87,13 @@ def _check(data: Data) -> None:
             tables.census(name, path)
     if data.wisdm is not None:
         tables.accelerometer(data.wisdm)
+
+
+def _check_places(out: Path) -> None:
+    """Refuse folders where files will go, before anything is computed."""
+    for path in sorted(out.iterdir()):
+        if _OURS.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
+            raise ParameterError("--out", str(path), "is a folder where a file goes", "Move it away.")
 
 
 def _parts(cells: dict[str, list[Cell]], found: dict[str, list[Numbers]]) -> list[Part]:
@@ -120,15 +133,15 @@ def _write(
     except ParameterError:
         pictures = False
     for part in parts:
-        (out / f"{part.name}.svg").write_text(part.drawing.svg(), "utf-8")
-        (out / f"{part.name}.csv").write_text(_csv(part), "utf-8")
+        put(out / f"{part.name}.svg", part.drawing.svg().encode())
+        put(out / f"{part.name}.csv", _csv(part).encode())
         if pictures:
-            (out / f"{part.name}.png").write_bytes(part.drawing.png())
+            put(out / f"{part.name}.png", part.drawing.png())
     seconds = sum(numbers["seconds"] for group in found.values() for numbers in group)
     record = {**dict(facts), "seconds of computing": round(seconds)}
-    (out / "study.json").write_text(json.dumps(record, indent=2), "utf-8")
-    (out / "verdict.txt").write_text("\n".join(lines(findings)) + "\n", "utf-8")
-    (out / PAGE).write_text(_page(parts, findings, list(record.items())), "utf-8")
+    put(out / "study.json", json.dumps(record, indent=2).encode())
+    put(out / "verdict.txt", ("\n".join(lines(findings)) + "\n").encode())
+    put(out / PAGE, _page(parts, findings, list(record.items())).encode())
     return pictures
 
 
@@ -176,6 +189,6 @@ def _shown(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
             "headings": part.headings,
             "rows": part.rows,
             "synthetic": part.synthetic,
-            "picture": b64encode(part.drawing.svg().encode()).decode(),
+            "picture": b64encode(part.drawing.svg(headed=False).encode()).decode(),
             "description": part.drawing.description,
         }
