@@ -14,8 +14,12 @@ from deniable.errors import ParameterError
 if TYPE_CHECKING:
     from deniable.query.release import Release
 
-_PROMISE = ("The promise", "The remaining risk")
-"""The paragraphs of the statement that are printed under the table."""
+_PROMISE = {
+    "The promise": "",
+    "The remaining risk": "Remaining risk: ",
+    "How much was counted": "",
+}
+"""The paragraphs of the statement that are printed under the table, and what each starts with there."""
 
 
 def release(
@@ -73,8 +77,12 @@ def shown(released: Release, rest: str) -> str:
     """Return the table, the promise in words, and a last line."""
     from deniable.publish import statement
 
-    promised = [words for heading, words in statement.paragraphs(released.facts) if heading in _PROMISE]
-    promise = "\n".join(statement.wrapped(" ".join(sentences)) for sentences in promised)
+    promised = [
+        _PROMISE[heading] + " ".join(sentences).replace("max_groups = ", "--max-groups ")
+        for heading, sentences in statement.paragraphs(released.facts)
+        if heading in _PROMISE
+    ]
+    promise = "\n".join(map(statement.wrapped, promised))
     return f"{str(released).rstrip()}\n\n{promise}\n\n{rest}"
 
 

@@ -128,7 +128,8 @@ def promise(facts: Facts) -> list[str]:
     rate = odds.percent(odds.best_hit_rate(facts.guarantee))
     return [
         f"{_named(facts)}.",
-        f"The odds of any outcome change at most {factor}-fold between such tables{except_for}.{changed}",
+        f"The odds of any outcome change at most {factor}-fold between tables that differ in one {one}{except_for}."
+        f"{changed}",
         f"Somebody who holds both tables, thinks each equally likely and sees this release names the right "
         f"one at most {rate} of the time; tossing a coin gives 50 %. So a test of whether a certain {one} "
         f"took part is right no more often than that.",
