@@ -10,8 +10,12 @@ b_ci of those with bit i, let y_ci = (C / n) (b_ci - p* N_c) / (q* - p*).
 3. Its variance has two parts. Coins: y_ci has (C/n)^2 N_c r (1 - r) / (q* - p*)^2 at most, r the rate of
    ones. Cohorts: a person with text v adds C/n sum_i A[s, (c, i)] X[(c, i), v], which varies with c around
    1/n or 0; for texts that are no candidate, bits set at random with the average density are taken.
-4. A candidate is *found* if its share is above 0 at level (1 - confidence) / candidates, one-sided
-   (Bonferroni): so all candidates that are found are truly there together, with probability `confidence`.
+4. The share of s is a mean of n independent parts, one of each report. Of people with another text v each
+   has mean 0 (step 2), is at most B = C max_c sum_i max(A (1 - p*), -A p*) / (q* - p*) and has the second
+   moment of step 3; let V be the largest over v. By Bernstein's inequality the share of a candidate that
+   nobody has exceeds sqrt(2 V L / n) + B L / (3 n) with probability e**-L at most, for any n.
+5. A candidate is *found* if its share does, with e**-L = (1 - confidence) / candidates (Bonferroni): so all
+   candidates that are found are truly there together, with probability `confidence`.
 
 What is not covered: a text that many have and nobody named sets bits like the candidates that share them.
 The share of such texts, all together, is `other`.
@@ -25,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,26 +121,44 @@ class Regression:
         variance = scale**2 * np.einsum("sci,ci->s", self.solution**2, coins)
         return value, variance + self._by_cohort(np.maximum(value, 0)) / aggregate.n
 
+    def least(self, n: int, level: float) -> Floats:
+        """Return what each share exceeds with this probability at most if nobody has that text (step 4)."""
+        p, q = (float(rate) for rate in self.protocol.rates)
+        cohorts, own, likely = self.protocol.cohorts, self.solution[:-1], -log(level)
+        most = cohorts * np.maximum(own * (1 - p), -own * p).sum(axis=2).max(axis=1) / (q - p)
+        coins = cohorts * (own**2).sum(axis=(1, 2)) * max(p * (1 - p), q * (1 - q)) / (q - p) ** 2
+        square, spread = self._squares()
+        others = square[:-1] * ~np.eye(*square[:-1].shape, dtype=np.bool_)
+        others[:, -1] += spread[:-1]
+        second = coins + others.max(axis=1)
+        return np.asarray(np.sqrt(2 * second * likely / n) + most * likely / (3 * n))
+
     def _by_cohort(self, shares: Floats) -> Floats:
         """Return the variance of one person's part over cohorts, for people with these shares (step 3)."""
+        square, spread = self._squares()
+        return np.asarray(np.maximum(square - np.eye(len(shares)), 0) @ shares + spread * shares[-1])
+
+    def _squares(self) -> tuple[Floats, Floats]:
+        """Return the mean square over cohorts of a person's part, and what random bits add to it."""
         cohorts = self.protocol.cohorts
-        square = np.zeros((len(shares), len(shares)))
+        square = np.zeros((len(self.solution), len(self.solution)))
         for cohort in range(cohorts):
             square += (cohorts * self.solution[:, cohort, :] @ self.design[cohort]) ** 2 / cohorts
         density = float(self.design[0, 0, -1])
         spread = cohorts * (self.solution**2).sum(axis=(1, 2)) * density * (1 - density)
-        return np.asarray(np.maximum(square - np.eye(len(shares)), 0) @ shares + spread * shares[-1])
+        return square, spread
 
 
 def decode(protocol: RAPPOR, aggregate: Aggregate, candidates: Sequence[str], confidence: Number) -> Decoded:
-    """Return the shares of the candidates (steps 1 to 4)."""
+    """Return the shares of the candidates (steps 1 to 5)."""
     sure = confident(confidence)
     if aggregate.n < 1:
         raise ParameterError("reports", aggregate, "are none", "Collect at least one.")
-    value, variance = Regression.of(protocol, candidates).shares(aggregate)
+    regression = Regression.of(protocol, candidates)
+    value, variance = regression.shares(aggregate)
     error = np.sqrt(variance)
     reach = normal(sure) * error
-    single = normal(1 - 2 * (1 - sure) / len(candidates))
+    least = regression.least(aggregate.n, float(1 - sure) / len(candidates))
     notes = (_NAMED.format(share=max(float(value[-1]), 0.0)),)
     other = _estimate(value[-1:], error[-1:], reach[-1:], aggregate.n, sure)
     return Decoded(
@@ -147,7 +170,7 @@ def decode(protocol: RAPPOR, aggregate: Aggregate, candidates: Sequence[str], co
         sure,
         notes,
         candidates=tuple(str(one) for one in candidates),
-        found=np.asarray(value[:-1] > single * error[:-1]),
+        found=np.asarray(value[:-1] > least),
         other=other,
     )
 
