@@ -133,7 +133,15 @@ def _telemetry() -> Iterator[Subject]:
         client = one.client(bits=bits)
         return b"".join(client.report(given)[9:] for given in (value, 5.0, value))
 
-    yield BlackBox("1BitMean, numbers that change at the same times", one.permanent, both, 0.0, 10.0)
+    yield BlackBox("1BitMean, two that change alike", one.permanent, both, 0.0, 10.0)
+    blurred = telemetry.OneBitMean(epsilon=1, bounds=(0, 10), flips="0.25")
+    assert blurred.day is not None
+
+    def moving(value: float, bits: Bits) -> bytes:
+        client = blurred.client(bits=bits)
+        return b"".join(client.report(given)[9:] for given in (0.0, value, 0.0))
+
+    yield BlackBox("1BitMean, a day of flipped bits", blurred.day, moving, 0.0, 10.0)
 
 
 def _learning() -> Iterator[Subject]:
