@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.studies.dct import charts
+from deniable.studies.dct import charts, measures, rivals
 from deniable.studies.dct.charts import Curve, Panel
 from deniable.studies.dct.drawing import Dot, Drawing, Line, Words, pillow
+from deniable.studies.dct.parametrisations import ALL
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -63,6 +64,36 @@ def test_points_that_a_log_scale_cannot_hold_are_left_out() -> None:
 def test_a_linear_scale_starts_at_zero() -> None:
     shown = texts(picture(log_up=False, log_across=False))
     assert "0" in shown
+
+
+def test_a_mechanism_looks_the_same_in_every_figure_and_like_no_other() -> None:
+    def colours(*names: str) -> set[tuple[str, str]]:
+        curves = [Curve(name, [(0.0, 1.0), (1.0, 2.0)]) for name in names]
+        shapes = charts.draw([Panel("p", "x", "y", curves)], title="t", description="d").shapes
+        dots = [shape for shape in shapes if isinstance(shape, Dot)][-len(names) :]
+        return {(name, dot.colour) for name, dot in zip(names, dots, strict=True)}
+
+    assert colours("PM", "optimal") < colours("PM", "optimal", "DCT, range of PM", "something else")
+    assert set(charts.STYLES) >= {*rivals.NAMES, *(reading.name for reading in ALL), *measures.LEARNERS}
+    assert len({(style.colour, style.dash) for style in charts.STYLES.values()}) == len(charts.STYLES)
+    for name in rivals.SPECIMENS:
+        assert charts.STYLES[name].hollow
+
+
+def test_numbers_on_an_axis_have_separators() -> None:
+    curve = Curve("one", [(1000, 0.5), (316_228, 0.05)])
+    panel = Panel("p", "people", "y", [curve], log_across=True, ticks=[1000, 316_228])
+    assert {"1,000", "316,228"} <= set(texts(charts.draw([panel], title="t", description="d")))
+
+
+def test_below_a_heading_the_picture_leaves_its_own_out() -> None:
+    drawing = picture()
+    view = ElementTree.fromstring(drawing.svg(headed=False)).attrib["viewBox"]
+    _, top, width, height = (int(number) for number in view.split())
+    heading = next(shape for shape in drawing.shapes if isinstance(shape, Words))
+    assert heading.text == "<T>"
+    assert heading.at[1] < top
+    assert (width, height + top) == (drawing.width, drawing.height)
 
 
 def test_png_has_twice_the_pixels_and_the_colours_of_the_svg() -> None:

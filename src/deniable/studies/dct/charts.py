@@ -3,22 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 
 from deniable.studies.dct.drawing import Dot, Drawing, Line, Shape, Words
 
 _WIDTH, _HEIGHT = 760, 270
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 40, 26, 46
 _GREY, _LIGHT, _RED = "#555555", "#dddddd", "#b00020"
-_COLOURS = "#0072b2 #d55e00 #009e73 #cc79a7 #e69f00 #56b4e9 #000000 #8a6d00 #7b3fa0 #606060".split()
-_DASHES: tuple[tuple[int, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3))
-_LEGEND = 20
+_SOLID, _LONG, _SHORT, _MIXED = (), (7, 3), (2, 3), (8, 3, 2, 3)
+_HEAD, _LEGEND = 34, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a curve is drawn. hollow: its dots are; so are those of all that is not private."""
+
+    colour: str
+    dash: tuple[int, ...] = _SOLID
+    hollow: bool = False
+
+
+STYLES = {
+    "DCT, range of PM": Style("#d55e00", _SOLID, hollow=True),
+    "DCT, range of Duchi": Style("#cc79a7", _LONG, hollow=True),
+    "DCT, alpha 1/4": Style("#8b1a1a", _SHORT, hollow=True),
+    "DCT, half of Duchi": Style("#e69f00", _MIXED, hollow=True),
+    "DCT, flip rate": Style("#7a4b1e", _LONG, hollow=True),
+    "DCT, fixed": Style("#f0776c", _SHORT, hollow=True),
+    "PM": Style("#0072b2"),
+    "Duchi": Style("#009e73", _LONG),
+    "HM": Style("#7b3fa0", _MIXED),
+    "Laplace": Style("#56b4e9", _SHORT),
+    "repair": Style("#9a9400", _LONG),
+    "optimal": Style("#000000"),
+    "PrivUnit": Style("#00c2a8"),
+    "statistics": Style("#3b49ff", _MIXED),
+    "least squares": Style("#606060", _SHORT, hollow=True),
+    "clipped": Style("#909090", _LONG, hollow=True),
+    "mean": Style("#b9b9b9", _SOLID, hollow=True),
+    "the claim": Style("#606060", _LONG),
+}
+"""What a mechanism looks like, in every figure."""
+
+_OTHERS = tuple(map(Style, ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9")))
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points of one name; the same name has the same colour in all panels of a figure."""
+    """Points of one name; a mechanism looks the same in all figures, other names in all panels of one."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -42,36 +76,38 @@ class Panel:
 def draw(panels: Sequence[Panel], *, title: str, description: str, columns: int = 2) -> Drawing:
     """Return the panels in rows, with a title above and one legend below."""
     names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
+    styles = _styles(names)
     columns = min(columns, len(panels))
     rows = math.ceil(len(panels) / columns)
-    wide, top = _WIDTH // columns, 34
+    wide, top = _WIDTH // columns, _HEAD
     shapes: list[Shape] = [Words((12, 22), title, 15)]
     for place, panel in enumerate(panels):
         left, above = (place % columns) * wide, top + (place // columns) * _HEIGHT
-        shapes += _panel(panel, left, above, wide, names)
+        shapes += _panel(panel, left, above, wide, styles)
     across = 3
     height = top + rows * _HEIGHT
     for place, name in enumerate(names):
         x, y = 14 + (place % across) * (_WIDTH // across), height + 14 + (place // across) * _LEGEND
-        shapes += _sample(name, names.index(name), x, y)
+        shapes += _sample(name, styles[name], x, y)
     height += 18 + math.ceil(len(names) / across) * _LEGEND
-    return Drawing(_WIDTH, height, shapes, title, description)
+    return Drawing(_WIDTH, height, shapes, title, description, _HEAD)
 
 
-def _sample(name: str, number: int, x: float, y: float) -> list[Shape]:
-    colour, dash = _style(number)
+def _styles(names: Sequence[str]) -> dict[str, Style]:
+    """Return the style of each name; those without one of their own take turns."""
+    others = cycle(_OTHERS)
+    return {name: STYLES.get(name) or next(others) for name in names}
+
+
+def _sample(name: str, style: Style, x: float, y: float) -> list[Shape]:
     return [
-        Line(((x, y - 4), (x + 26, y - 4)), colour, 2, dash),
-        Dot((x + 13, y - 4), colour),
+        Line(((x, y - 4), (x + 26, y - 4)), style.colour, 2, style.dash),
+        Dot((x + 13, y - 4), style.colour, hollow=style.hollow),
         Words((x + 33, y), name, 12),
     ]
 
 
-def _style(number: int) -> tuple[str, tuple[int, ...]]:
-    return _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
-
-
-def _panel(panel: Panel, left: float, above: float, wide: float, names: Sequence[str]) -> list[Shape]:
+def _panel(panel: Panel, left: float, above: float, wide: float, styles: Mapping[str, Style]) -> list[Shape]:
     low_x, high_x, low_y, high_y = _range(panel)
     right, bottom = left + wide - _RIGHT, above + _HEIGHT - _BOTTOM
     x = _scale(low_x, high_x, left + _LEFT, right, log=panel.log_across)
@@ -82,18 +118,19 @@ def _panel(panel: Panel, left: float, above: float, wide: float, names: Sequence
     shapes.append(Words((left + _LEFT, above + 36), panel.up, 11, "start", _GREY))
     if panel.synthetic:
         shapes.append(Words((right, above + 36), "synthetic data", 12, "end", _RED))
+    for curve in panel.curves:
+        style = styles[curve.name]
+        seen = [(x(a), y(b)) for a, b in curve.points if math.isfinite(b) and (b > 0 or not panel.log_up)]
+        if len(seen) > 1:
+            shapes.append(Line(seen, style.colour, 2, style.dash))
+        dots = seen if len(seen) <= 15 else []
+        shapes += [Dot(point, style.colour, hollow=style.hollow) for point in dots]
     if panel.level is not None:
         at, name = panel.level
         shapes += [
             Line(((x(low_x), y(at)), (x(high_x), y(at))), _RED, 1, (5, 4)),
-            Words((x(low_x) + 6, y(at) + 14), name, 11, "start", _RED),
+            Words((right, above + 22), f"- - -  {name}", 11, "end", _RED),
         ]
-    for curve in panel.curves:
-        colour, dash = _style(names.index(curve.name))
-        seen = [(x(a), y(b)) for a, b in curve.points if math.isfinite(b) and (b > 0 or not panel.log_up)]
-        if len(seen) > 1:
-            shapes.append(Line(seen, colour, 2, dash))
-        shapes += [Dot(point, colour) for point in (seen if len(seen) <= 15 else [])]
     return shapes
 
 
@@ -140,9 +177,9 @@ def _axes(
     shapes: list[Shape] = []
     for value in _ticks(low_y, high_y, log=panel.log_up):
         shapes.append(Line(((x(low_x), y(value)), (x(high_x), y(value))), _LIGHT))
-        shapes.append(Words((x(low_x) - 6, y(value) + 4), f"{value:g}", 11, "end", _GREY))
+        shapes.append(Words((x(low_x) - 6, y(value) + 4), f"{value:,.9g}", 11, "end", _GREY))
     marked = panel.ticks or _ticks(low_x, high_x, log=panel.log_across)
-    shapes += [Words((x(at), y(low_y) + 17), f"{at:g}", 11, "middle", _GREY) for at in marked]
+    shapes += [Words((x(at), y(low_y) + 17), f"{at:,.9g}", 11, "middle", _GREY) for at in marked]
     shapes.append(Line(((x(low_x), y(high_y)), (x(low_x), y(low_y)), (x(high_x), y(low_y))), _GREY))
     return shapes
 

@@ -32,11 +32,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A filled circle."""
+    """A circle, filled with its colour or, hollow, with white."""
 
     at: Point
     colour: str
     radius: float = 3
+    hollow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +56,24 @@ Shape = Line | Dot | Words
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture on white. title, description: for those who do not see it."""
+    """A picture on white. title, description: for those who do not see it. head: height of its heading."""
 
     width: int
     height: int
     shapes: Sequence[Shape]
     title: str
     description: str
+    head: int = 0
 
-    def svg(self) -> str:
-        """Return the picture as one SVG element, complete in itself."""
-        view = f"0 0 {self.width} {self.height}"
+    def svg(self, *, headed: bool = True) -> str:
+        """Return the picture as one SVG element, complete in itself; not `headed`: for below a heading."""
+        top = 0 if headed else self.head
+        view = f"0 {top} {self.width} {self.height - top}"
         return svg.element(
             "svg",
             svg.element("title", svg.words(self.title)),
             svg.element("desc", svg.words(self.description)),
-            svg.element("rect", width="100%", height="100%", fill="#ffffff"),
+            svg.element("rect", y=top, width="100%", height="100%", fill="#ffffff"),
             *(_element(shape) for shape in self.shapes),
             xmlns="http://www.w3.org/2000/svg",
             viewBox=view,
@@ -124,7 +127,10 @@ def _element(shape: Shape) -> str:
             )
         case Dot():
             x, y = shape.at
-            return svg.element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=shape.radius, fill=shape.colour)
+            size = {"cx": f"{x:.1f}", "cy": f"{y:.1f}", "r": shape.radius}
+            if shape.hollow:
+                return svg.element("circle", fill="#ffffff", stroke=shape.colour, stroke_width=1.5, **size)
+            return svg.element("circle", fill=shape.colour, **size)
         case Words():
             x, y = shape.at
             return svg.element(
@@ -148,7 +154,9 @@ def _paint(pen: Any, shape: Shape, scale: int) -> None:
                 pen.line(part, fill=shape.colour, width=width, joint="curve")
         case Dot():
             x, y, r = (number * scale for number in (*shape.at, shape.radius))
-            pen.ellipse((x - r, y - r, x + r, y + r), fill=shape.colour)
+            inside = "#ffffff" if shape.hollow else shape.colour
+            edge = round(1.5 * scale)
+            pen.ellipse((x - r, y - r, x + r, y + r), fill=inside, outline=shape.colour, width=edge)
         case Words():
             font = pillow()[2].load_default(shape.size * scale)
             place = (shape.at[0] * scale, shape.at[1] * scale)
