@@ -21,6 +21,7 @@ class Evidence:
     pilot:       runs of each input before these, to choose the witness. looks: at how many points
                  stopping was considered.
     seconds:     wall time.
+    alike:       what every run of both inputs did, as a sentence; empty if they did not all do the same.
     """
 
     witness: str
@@ -34,6 +35,7 @@ class Evidence:
     pilot: int
     looks: int
     seconds: float
+    alike: str = ""
 
     @property
     def epsilon(self) -> float:

@@ -36,6 +36,7 @@ Run = Callable[..., Any]
 Outcomes = NDArray[Any] | list[object]
 """Of n runs: an array of numbers `(n,)` or `(n, d)`, or a list of plain outcomes."""
 
+RAISED = "raised an error"
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Fraction, Decimal)
 
 
@@ -94,6 +95,18 @@ class Runner:
             fix = f"Return exactly {n} outcomes from run(input, {n}), or leave batch out."
             raise ParameterError("run", len(found), f"must return {n} outcomes", fix)
         return found
+
+
+def alike(outcomes: Outcomes) -> str | None:
+    """Return what every run did, in words ("gave 3", "raised KeyError: 'a'"), if all did the same."""
+    if not len(outcomes):
+        return None
+    first = outcomes[0]
+    if isinstance(outcomes, np.ndarray):
+        return f"gave {first.tolist()!r}" if bool((outcomes == first).all()) else None
+    if isinstance(first, Raised) and all(isinstance(one, Raised) for one in outcomes):
+        return f"raised {first.kind}: {first.message}" if all(one == first for one in outcomes) else RAISED
+    return f"gave {first!r}" if all(one == first for one in outcomes) else None
 
 
 def joined(pieces: Sequence[Outcomes]) -> Outcomes:

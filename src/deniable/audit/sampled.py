@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from deniable.audit import intervals
 from deniable.audit.evidence import Evidence
 from deniable.audit.exact import claimed
-from deniable.audit.outcomes import Outcomes, Run, Runner
+from deniable.audit.outcomes import RAISED, Outcomes, Run, Runner, alike
 from deniable.audit.pilot import SEEK, Aim, Seek, Witness, choose
 from deniable.audit.progress import Meter, meter
 from deniable.audit.verdict import Claim, NotViolated, Violated
@@ -42,6 +42,7 @@ LEAST_TRIALS = 20
 MOST_TRIALS = 10**10
 _PIECE = 1000
 _LOOKS = 5
+_LONGEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +128,17 @@ def _bits(seed: int | None) -> Bits:
 def _tested(runner: Runner, inputs: tuple[object, object], plan: Plan, bar: Meter) -> Evidence:
     """Choose a witness and count it; return the evidence of the best look."""
     start = time.perf_counter()
-    witness = _witness(runner, inputs, plan, bar)
+    sides = [runner(given, plan.pilot) for given in inputs]
+    bar.advance(2 * plan.pilot)
+    witness, said = _witness(sides, plan), _same(None, *sides)
     likelier = 0 if witness.likelier == "first" else 1
     hits, done, best = [0, 0], 0, None
     for look, until in enumerate(plan.looks, 1):
         for piece in _pieces(until - done, runner.batch):
             for side in (0, 1):
-                hits[side] += int(witness.event.holds(runner(inputs[side], piece)).sum())
+                outcomes = runner(inputs[side], piece)
+                hits[side] += int(witness.event.holds(outcomes).sum())
+                said = said and _same(said, outcomes)
             bar.advance(2 * piece)
         done = until
         counted = (hits[likelier], hits[1 - likelier])
@@ -142,12 +147,23 @@ def _tested(runner: Runner, inputs: tuple[object, object], plan: Plan, bar: Mete
         if plan.claim is not None and found.refutes(plan.claim.epsilon):
             return found
     assert best is not None
-    return best
+    runs = f"All {plan.pilot + done:,} runs of each input"
+    return replace(best, alike=f"{runs} {_cut(said)}: nothing tells the inputs apart." if said else "")
 
 
-def _witness(runner: Runner, inputs: tuple[object, object], plan: Plan, bar: Meter) -> Witness:
-    sides: list[Outcomes] = [runner(given, plan.pilot) for given in inputs]
-    bar.advance(2 * plan.pilot)
+def _same(before: str | None, *found: Outcomes) -> str | None:
+    """Return what all runs did, in words, before and now; None unless it is the same."""
+    said = {alike(outcomes) for outcomes in found} | ({before} if before else set())
+    if len(said) == 1:
+        return said.pop()
+    return RAISED if all(words is not None and words.startswith("raised ") for words in said) else None
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+
+
+def _witness(sides: list[Outcomes], plan: Plan) -> Witness:
     claimed = plan.claim is not None and plan.seek == "epsilon"
     epsilon = Fraction(0) if plan.claim is None else plan.claim.epsilon
     aim = Aim(plan.seek, claimed, epsilon, plan.delta, plan.looks[-1], plan.alpha(len(plan.looks)))

@@ -17,6 +17,8 @@ from typing import ClassVar, Literal, Protocol
 
 from deniable.audit.evidence import Evidence
 from deniable.audit.losses import epsilon_at_least
+from deniable.audit.witnesses.bits import PATTERNS as BIT_PATTERNS
+from deniable.brackets import exponential
 from deniable.exact import Number, text
 from deniable.guarantees import ApproxDP, PureDP
 
@@ -24,6 +26,10 @@ Claim = PureDP | ApproxDP
 How = Literal["exact", "computed", "sampled"]
 
 _SHOWN = 8
+_SHORT, _MOST = 8, 7
+_FLOATS = (
+    "Not the size of the output but its last bits give the input away: the noise was added in floating point."
+)
 
 
 class Curve(Protocol):
@@ -61,7 +67,7 @@ class Proved:
         return min(self.claim.delta, self.curve.delta(self.claim.epsilon))
 
     def __str__(self) -> str:
-        return f"Proved: {self.claim}. {self.how}"
+        return f"Proved: {_claimed(self.claim)}. {self.how}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ class Computed:
 
     def __str__(self) -> str:
         return (
-            f"Computed, not proved: {self.claim} (delta {self.delta:.4g} within {self.error:.1g}). {self.how}"
+            f"Computed, not proved: {_claimed(self.claim)} (delta {self.delta:.4g} within {self.error:.1g}). "
+            f"{self.how}"
         )
 
 
@@ -89,8 +96,9 @@ class NotViolated:
     word: ClassVar[Literal["not violated"]] = "not violated"
 
     def __str__(self) -> str:
-        claim = "" if self.claim is None else f" of {self.claim}"
-        return f"No violation{claim} found, which proves nothing. {self.evidence}"
+        claim = "" if self.claim is None else f" of {_claimed(self.claim)}"
+        alike = f" {self.evidence.alike}" if self.evidence.alike else ""
+        return f"No violation{claim} found, which proves nothing.{alike} {self.evidence}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +130,14 @@ class Violated:
         least, most = (" at least", " at most") if self.evidence else ("", "")
         so = f"So epsilon is at least {self.epsilon:.4g}." if self.second else "So no epsilon will do."
         return (
-            f"Violated{sure}: {self.claim}. {self._outputs()}: on {_shown(self.inputs[0])} with probability"
-            f"{least} {first}, on {_shown(self.inputs[1])}{most} {second}. {so}"
+            f"Violated{sure}: {_claimed(self.claim)}. {self._outputs()}: on {_shown(self.inputs[0])} "
+            f"with probability{least} {first}, on {_shown(self.inputs[1])}{most} {second}. {so}{self._why()}"
         )
+
+    def _why(self) -> str:
+        """Say what it means that bits of floats tell the inputs apart."""
+        found = isinstance(self.outputs, str) and any(sign in self.outputs for sign in BIT_PATTERNS)
+        return f" {_FLOATS}" if found else ""
 
     def _outputs(self) -> str:
         if isinstance(self.outputs, str):
@@ -137,6 +150,29 @@ class Violated:
 Verdict = Proved | Computed | NotViolated | Violated
 
 
+def _claimed(claim: Claim) -> str:
+    """Return the claim in words, "ln 3" where that was asked."""
+    delta = f", delta {text(claim.delta)}" if isinstance(claim, ApproxDP) else ""
+    return f"epsilon {_logarithm(claim.epsilon) or text(claim.epsilon)}{delta}"
+
+
+def _logarithm(epsilon: Fraction) -> str | None:
+    """Return "ln 3" or "ln 3/2" if epsilon is that within 2**-90, None if it is short as it is."""
+    if len(text(epsilon)) <= _SHORT or not epsilon < _MOST:
+        return None
+    factor = exponential(epsilon)[1]
+    near = factor.limit_denominator(100)
+    return f"ln {near}" if abs(factor / near - 1) < Fraction(1, 2**90) else None
+
+
 def _shown(value: object) -> str:
-    words = text(value) if isinstance(value, Fraction) else repr(value)
+    words = _written(value)
     return words if len(words) <= 60 else words[:57] + "..."
+
+
+def _written(value: object) -> str:
+    if isinstance(value, Fraction):
+        return text(value)
+    if type(value) is tuple and value:
+        return f"({', '.join(map(_written, value))}{',' * (len(value) == 1)})"
+    return repr(value)

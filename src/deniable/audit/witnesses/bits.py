@@ -15,6 +15,8 @@ from deniable.audit.outcomes import Outcomes
 from deniable.audit.witnesses.sets import Counts, Feature, Reals
 
 _LAST = 4
+PATTERNS = ("binary exponent of the last bit", f"last {_LAST} bits", "sign of zero")
+"""What the features of this module are called, after the words of the number."""
 _ALWAYS = 2000.0
 
 
@@ -36,10 +38,10 @@ def features(feature: Feature, first: Reals, second: Reals) -> Iterator[Feature]
         found = feature.of(outcomes)
         return np.where(found == 0, np.copysign(1.0, found), np.nan)
 
-    yield Feature(f"{words}: binary exponent of the last bit", step)
-    yield Feature(f"{words}: last {_LAST} bits", last)
+    yield Feature(f"{words}: {PATTERNS[0]}", step)
+    yield Feature(f"{words}: {PATTERNS[1]}", last)
     if (finite == 0).any():
-        yield Feature(f"{words}: sign of zero", zero)
+        yield Feature(f"{words}: {PATTERNS[2]}", zero)
 
 
 def exponent_of_last_bit(found: Reals) -> Reals:
