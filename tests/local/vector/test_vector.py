@@ -242,6 +242,7 @@ def test_an_audit_sees_no_more_than_was_promised_and_sees_a_smaller_claim_broken
         ("sampling", 8, 200, 1.0),
         ("duchi", 8, 200, 1.0),
         ("harmony", 12, 2000, -1.0),
+        ("harmony", 12, 100_000, 0.99994),
     ],
 )
 def test_intervals_hold_where_reports_are_alike_since_everybody_is_at_an_end(

@@ -104,6 +104,11 @@ class Attributes:
         return np.interp(mean, v[below], square[below]), np.interp(mean, v, square)
 
     @property
+    def jump(self) -> float:
+        """From the least output to the largest."""
+        return self.unit * (max(self.law.values) - min(self.law.values))
+
+    @property
     def largest(self) -> float:
         """The worst error of a decoded report, d times that of its worst entry."""
         return float(self.dimension * _worst(self.law, Fraction(self.dimension, self.k)))

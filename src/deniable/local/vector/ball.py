@@ -80,6 +80,11 @@ class Ball:
         return np.minimum(some, ends), np.maximum(some, ends) + self.unit**2 / 4
 
     @property
+    def jump(self) -> float:
+        """0: directions are too many for one to be rare."""
+        return 0.0
+
+    @property
     def largest(self) -> float:
         """The squared length of what is decoded: its error for v = 0."""
         cap = self.cap

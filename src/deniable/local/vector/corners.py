@@ -105,6 +105,11 @@ class Corners:
         return square, square
 
     @property
+    def jump(self) -> float:
+        """From -B to B."""
+        return 2 * self.unit
+
+    @property
     def largest(self) -> float:
         """The error of a whole report at 0."""
         return self.dimension * self.spread

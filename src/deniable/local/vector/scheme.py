@@ -66,6 +66,11 @@ class Scheme(Protocol):
         ...
 
     @property
+    def jump(self) -> float:
+        """How far apart two entries of `totals` can be, where few different ones exist; else 0."""
+        ...
+
+    @property
     def largest(self) -> float:
         """The largest mean squared error of one decoded report: E |decoded - v|**2, over all v."""
         ...

@@ -189,7 +189,8 @@ class Vector:
         """Return the estimate of an aggregate.
 
         Each coordinate is the average over those who reported on it, which never depends on the value. Its
-        standard error follows from what the reports and the law say together (`_variance`).
+        standard error follows from what the reports and the law say together (`_variance`). The interval
+        allows for whole numbers and skewness besides, as that of items (`frequency.intervals`).
         """
         counts, sums, squares = aggregate.totals.astype(np.float64)
         asked = np.maximum(counts, 1)
@@ -197,7 +198,8 @@ class Vector:
         found = (squares / asked * self.scheme.square_unit - value**2) * asked / np.maximum(counts - 1, 1)
         z = payloads.normal(confidence)
         error = np.sqrt(self._variance(value, found, asked, z) / asked)
-        low, high = value - z * error, value + z * error
+        reach = z * error + (0.5 + (z * z + 2) / 6) * self.scheme.jump / asked
+        low, high = value - reach, value + reach
         notes: tuple[str, ...] = (FEW,) if float(counts.min()) < ENOUGH else ()
         nobody = counts == 0
         if nobody.any():
