@@ -73,9 +73,11 @@ def test_releases_are_looked_up_in_the_ledger(path: Path, tmp_path: Path) -> Non
     without = released(tmp_path / "without", {"ledger": None})
     older = released(tmp_path / "older", {})
     words = run("verify", path, first, without, older)
-    assert "is sound: 2 entries, 1 published heads found" in words
+    assert "is sound: 2 entries, 1 published head found" in words
     assert f"{first}: entry 1" in words
     assert words.count("made without a ledger") == 2
+    assert f"NOTE: no ledger paid for {without}, {older}." in words
+    assert "NOTE" not in run("verify", path, first)
     assert json.loads(run("verify", path, "--json", first))["releases"] == {str(first): reservation.head}
     assert "2 entries" in run("verify", path)
 

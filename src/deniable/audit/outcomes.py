@@ -103,7 +103,7 @@ def alike(outcomes: Outcomes) -> str | None:
         return None
     first = outcomes[0]
     if isinstance(outcomes, np.ndarray):
-        return f"gave {first.tolist()!r}" if bool((outcomes == first).all()) else None
+        return f"gave {outcomes[0].tolist()!r}" if bool((outcomes == first).all()) else None
     if isinstance(first, Raised) and all(isinstance(one, Raised) for one in outcomes):
         return f"raised {first.kind}: {first.message}" if all(one == first for one in outcomes) else RAISED
     return f"gave {first!r}" if all(one == first for one in outcomes) else None

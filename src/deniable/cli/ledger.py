@@ -84,9 +84,13 @@ def verify(
     if json:
         print(as_json({"sound": True, "entries": entries, "releases": heads}))
         return
-    print(f"{place} is sound: {entries:,} entries, {len(known):,} published heads found.")
+    found = f"{_many(entries, 'entry', 'entries')}, {_many(len(known), 'published head')}"
+    print(f"{place} is sound: {found} found.")
     for folder, head in heads.items():
         print(_about(folder, head))
+    if len(known) < len(heads):
+        which = ", ".join(folder for folder, head in heads.items() if head is None)
+        print(f"NOTE: no ledger paid for {which}. What was spent there is in no balance.")
 
 
 @app.command()
@@ -132,6 +136,10 @@ def _head(folder: Path) -> str | None:
 
 def _about(folder: str, head: str | None) -> str:
     return f"{folder}: " + ("made without a ledger" if head is None else f"entry {head.partition(':')[0]}")
+
+
+def _many(number: int, one: str, more: str = "") -> str:
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _unwritable(argument: str, path: Path) -> ParameterError:
