@@ -149,6 +149,25 @@ def test_shares_are_unbiased_for_one_asked_text() -> None:
     assert errors.mean() == pytest.approx(math.sqrt(protocol.error() / n), rel=0.2)
 
 
+@pytest.mark.parametrize(("cells", "keep"), [(9, 16), (12, 64)])
+def test_a_text_in_the_cell_of_another_is_rarely_listed(cells: int, keep: int) -> None:
+    """Everybody says one of 8 texts. At most 1 % of the salts may list another; of 12 hardly 3."""
+    said, wrong = ["red", "blue", "green", "white", "black", "brown", "pink", "grey"], 0
+    for salt in range(12):
+        protocol = HeavyHitters(epsilon=8, length=6, cells=cells, keep=keep, salt=salt)
+        found = protocol.estimate(protocol.randomize(said * 250, bits=seeded(salt)))
+        wrong += any(item.rstrip("…") not in said for item in found.items)
+    assert wrong < 3
+
+
+def test_few_cells_list_nothing_and_many_say_what_they_add() -> None:
+    few, many = (HeavyHitters(epsilon=8, length=3, cells=cells, keep=4) for cells in (8, 16))
+    assert few.threshold(10**6) == 1.0
+    assert few.estimate(few.randomize(["red"] * 2000, bits=seeded(1))).items == ()
+    assert many.threshold(10**6) > 10 * 4 / 0.05 / 2**16
+    assert many.estimate(many.randomize(["red"] * 2000, bits=seeded(1))).items == ("red…",)
+
+
 def test_no_report_and_few_reports_find_nothing() -> None:
     protocol = HeavyHitters(epsilon=1, cells=8)
     assert protocol.estimate(protocol.randomize(["a"])).items == ()
@@ -160,10 +179,10 @@ def test_no_report_and_few_reports_find_nothing() -> None:
 @pytest.mark.parametrize("epsilon", ["0.1", "0.5"])
 def test_a_text_that_nobody_said_is_listed_as_rarely_as_said_with_few_people(epsilon: str, rows: int) -> None:
     """Each report supports "b" with probability 2**-rows if nobody said it: the law of who does is known."""
-    protocol = HeavyHitters(epsilon=epsilon, length=2, step=2, cells=14)
+    protocol = HeavyHitters(epsilon=epsilon, length=2, step=2, cells=14, keep=1)
     odds = Fraction(2**32) / (Fraction(math.exp(float(epsilon))) + 2**rows - 1)
     protocol.__dict__["sketch"] = Sketch(14, rows, math.ceil(odds))
-    level = 0.05 / 10 / 64
+    level = 0.05 / 10
     for last in (1, 2, 4, 10, 17, 25, 50):
         shown = [count for count in range(last + 1) if "b" in told(protocol, last, count)]
         assert np.sum(binom.pmf(shown, last, 0.5**rows)) <= level

@@ -19,7 +19,8 @@ ABSENT = [f"absent {number}" for number in range(60)]
 def test_candidates_that_nobody_has_are_rarely_found_with_few_reports(
     epsilon: int, n: int, same: bool
 ) -> None:
-    protocol = RAPPOR(epsilon=epsilon, bits=64, cohorts=16, coins=(0, 1))
+    sizes = {} if n == 1 else {"bits": 64, "cohorts": 16}
+    protocol = RAPPOR(epsilon=epsilon, **sizes, coins=(0, 1))
     bits, runs = SeededBits(n, insecure=True), 60
     people = ["blue"] * n if same else [f"rare {number}" for number in range(n)]
     candidates = ["blue", *ABSENT]

@@ -15,10 +15,11 @@
 Guarantee: one report, of one group that is drawn apart from the text: `sketch` keeps epsilon.
 
 What is listed: codes that more people of the last group support than chance allows at level (1 - confidence)
-/ 10 / keep, by the exact law of that number where nobody said the code (`sketch.chance`); at most `keep` are
-asked. So, whatever epsilon and however few people, the probability that anything is listed which nobody in
-the last group said is at most a tenth of 1 - confidence, plus that of a collision in the last hash, at most
-keep / (threshold 2**cells).
+/ 10 / keep, by the exact law of that number where a share c of the people said other codes of the same cell
+(`sketch.chance`); at most `keep` are asked. In the last hash these others are 2**-cells of all people on
+average, so more than c with probability 1 / (c 2**cells) at most; c is so large that this is (1 - confidence)
+/ 10 / keep too. So, whatever epsilon and however few people, the probability that anything is listed which
+nobody in the last group said is at most a fifth of 1 - confidence. With few cells c is 1: nothing is listed.
 
 What is missed: texts that fewer people say than `threshold(n)` tells, without a word. A beginning is
 followed if it is among the `keep` best of up to keep * E that are asked, E the number of ways to go on:
@@ -236,8 +237,11 @@ class HeavyHitters:
         followed = normal(1 - Fraction(2, len(codes.extensions(self.step))))
         last = max(many // (self.levels + 1), 1)
         counted = min(last, _COUNTED)
-        least = self.sketch.least(self._level(confident(confidence)), counted)
-        listed = ((least << self.sketch.rows) / counted - 1) / self.sketch.steep * sqrt(counted / last)
+        sure = confident(confidence)
+        apart = self._colliding(sure)
+        least = self.sketch.least(self._level(sure), counted, apart)
+        above = ((least << self.sketch.rows) / counted - 1) / self.sketch.steep - apart
+        listed = apart + above * sqrt(counted / last)
         return min(1.0, max(followed * sqrt(self.error() / many), listed))
 
     def inputs(self) -> list[str]:
@@ -266,7 +270,8 @@ class HeavyHitters:
         many = int(aggregate.totals[-1, -1])
         share, error = self.sketch.shares(transformed, many)
         supporters = self.sketch.supporters(transformed, many)
-        listed = np.flatnonzero(self.sketch.chance(supporters, many) <= self._level(confidence))
+        chance = self.sketch.chance(supporters, many, self._colliding(confidence))
+        listed = np.flatnonzero(chance <= self._level(confidence))
         order = listed[np.argsort(-share[listed], kind="stable")]
         ends = binomial.rates(supporters[order], np.full(len(order), many), confidence)
         low, high = (((1 << self.sketch.rows) * end - 1) / self.sketch.steep for end in ends)
@@ -293,8 +298,12 @@ class HeavyHitters:
         return found
 
     def _level(self, confidence: Fraction) -> float:
-        """Return how likely it may be that one text that nobody said is listed."""
+        """Return how likely noise may list one text that nobody said; a collision likewise."""
         return float((1 - confidence) / (10 * self.keep))
+
+    def _colliding(self, confidence: Fraction) -> float:
+        """Return which share of people may have the cell of a text that they did not say."""
+        return min(1.0, 1 / (self._level(confidence) * (1 << self.cells)))
 
     def _reports(self, given: Ints, bits: Bits) -> NDArray[np.uint32]:
         groups = chosen(len(given), self.levels + 1, bits)

@@ -97,15 +97,16 @@ class Sketch:
         error = np.sqrt(supported * (1 - supported) / n) * (1 << self.rows) / self.steep
         return transformed / n / self.steep, error
 
-    def chance(self, supporters: Ints, n: int) -> Floats:
-        """Return how likely so many or more of n reports support a cell that nobody has: exactly binomial."""
+    def chance(self, supporters: Ints, n: int, share: float = 0.0) -> Floats:
+        """Return how likely so many or more of n reports support a cell that this share has: binomial."""
         from scipy.special import bdtrc
 
-        return np.asarray(bdtrc(supporters - 1.0, n, float(self.rates[1])), np.float64)
+        own, other = (float(rate) for rate in self.rates)
+        return np.asarray(bdtrc(supporters - 1.0, n, other + share * (own - other)), np.float64)
 
-    def least(self, level: float, n: int) -> int:
+    def least(self, level: float, n: int, share: float = 0.0) -> int:
         """Return the least number of supporters whose `chance` is at most `level`; n + 1 if there is none."""
-        return int(np.count_nonzero(~(self.chance(np.arange(n + 1), n) <= level)))
+        return int(np.count_nonzero(~(self.chance(np.arange(n + 1), n, share) <= level)))
 
 
 def fitting(epsilon: Fraction, cells: int) -> Sketch:
