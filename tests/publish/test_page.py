@@ -170,7 +170,7 @@ def test_a_wide_table_of_facts_names_its_cells_for_phones() -> None:
     wide = replace(figure(), headings=(*"abcde",), rows=(("1", "2", "3", "4", "<5>"),))
     read = Reader(written(table(["a"], "people"), SURVEY, figures=(wide,)))
     assert [a["data-heading"] for tag, a in read.elements if "data-heading" in a] == [*"bcde"]
-    assert [a.get("class") for tag, a in read.elements if tag == "table"] == ["pairs", "cards"]
+    assert [a["class"] for tag, a in read.elements if tag == "div"] == ["scroll pairs", "scroll cards"]
 
 
 def test_an_empty_release_is_a_sentence_without_chart_or_table() -> None:
