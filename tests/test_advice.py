@@ -146,6 +146,13 @@ def test_few_people_are_warned_of_the_noise_and_a_large_risk_is_cut() -> None:
     assert "the noise is large" not in " ".join(dn.advise(population=MILLION).why)
 
 
+def test_the_example_counts_no_more_people_than_there_are() -> None:
+    few = dn.advise(population=500)
+    assert "A true count of 500 at epsilon 1 comes out" in str(few)
+    assert [row.high - 500 for row in few.examples] == [500 - row.low for row in few.examples]
+    assert few.to_json()["examples"][0]["count"] == 500
+
+
 def test_advice_as_json_has_exact_epsilon_and_delta() -> None:
     record = json.loads(json.dumps(dn.advise(population=MILLION, queries=3, epsilon="0.3").to_json()))
     assert (record["epsilon"], record["delta"], record["risk"]) == ("0.3", "1e-7", "0.1")

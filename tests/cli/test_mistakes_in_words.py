@@ -61,3 +61,15 @@ def test_json_is_escaped_where_the_encoding_lacks_a_letter() -> None:
     assert json.loads(as_json({"city": "Zürich\udc80"})) == {"city": "Zürich\udc80"}
     assert "\\udc80" in as_json({"city": "Zürich\udc80"})
     assert as_json(["Zürich"], indent=None) == '["Zürich"]'
+
+
+def test_what_is_printed_under_a_table_says_what_it_is_about(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", 60)
+    done = run("release", file, "--unit", "person", "--units", "--epsilon", "5")
+    said = " ".join(done.stdout.split())
+    assert "-fold between tables that differ in one person." in said
+    assert "Remaining risk: None beyond the promise" in said
+    asked = ("--group-by", "colour", "--units", "--epsilon", "50", "--delta", "1e-6", "--max-keys", "3")
+    said = " ".join(run("release", file, "--unit", "person", *asked).stdout.split())
+    assert "Remaining risk: delta is 1e-6" in said
+    assert "From noisy counts" in said

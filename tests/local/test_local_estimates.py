@@ -131,3 +131,10 @@ def test_intervals_still_hold_their_estimate_after_each_step() -> None:
     step = shares(-0.4, 0.1, 0.2).non_negative().sum_to_one()
     assert np.all(step.low <= step.value)
     assert np.all(step.value <= step.high)
+
+
+def test_one_report_and_one_estimate_are_not_many() -> None:
+    one = np.array([0.5])
+    assert str(Estimate(one, one, one, one, 1, Fraction(1, 2))) == "1 estimate from 1 report"
+    two = np.array([0.5, 0.5])
+    assert str(Estimate(two, two, two, two, 2, Fraction(1, 2))) == "2 estimates from 2 reports"

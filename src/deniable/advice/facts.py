@@ -14,7 +14,7 @@ Keys = Literal["unknown", "public"]
 Noise = Literal["laplace", "gaussian", "randomized response"]
 
 COUNT = 1000
-"""The true count of the worked example."""
+"""The true count of the worked example, or all people where they are fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A true count of 1000 at epsilon 1: where it comes out in 95 % of cases; the textbook's sigma."""
+    """A true count at epsilon 1: where it comes out in 95 % of cases; the textbook's sigma."""
 
     noise: Noise
     delta: Fraction
@@ -44,6 +44,11 @@ class Example:
     low: int
     high: int
     textbook: UpperBound | None
+
+    @property
+    def true(self) -> int:
+        """The true count, in the middle."""
+        return (self.low + self.high) // 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +130,7 @@ def _example_record(example: Example) -> dict[str, Any]:
         "noise": example.noise,
         "delta": text(example.delta, up=False),
         "scale": float(example.scale),
-        "count": COUNT,
+        "count": example.true,
         "low": example.low,
         "high": example.high,
         "textbook": None if example.textbook is None else float(example.textbook),

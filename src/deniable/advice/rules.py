@@ -82,7 +82,7 @@ def advise(
         threshold=best.threshold if trusted else None,
         choices=choices,
         local_error=_local_error(people, spend / (many * groups)),
-        examples=_examples(),
+        examples=_examples(min(COUNT, people)),
     )
 
 
@@ -143,13 +143,13 @@ def _local_error(people: int, epsilon: Fraction) -> Fraction:
     return Fraction(1.96 * sqrt(people * growth) / (growth - 1)).limit_denominator(10**6)
 
 
-def _examples() -> tuple[Example, ...]:
+def _examples(true: int) -> tuple[Example, ...]:
     laplace = Laplace(epsilon=1, sensitivity=1, whole=True)
     near = int(laplace.error(confidence=CONFIDENCE))
-    rows = [Example("laplace", Fraction(0), laplace.scale, COUNT - near, COUNT + near, None)]
+    rows = [Example("laplace", Fraction(0), laplace.scale, true - near, true + near, None)]
     for delta in _COMPARED:
         gaussian = Gaussian(epsilon=1, delta=delta, sensitivity=1, whole=True)
         far = int(gaussian.error(confidence=CONFIDENCE))
         textbook = textbook_sigma(epsilon=1, delta=delta)
-        rows.append(Example("gaussian", delta, gaussian.sigma, COUNT - far, COUNT + far, textbook))
+        rows.append(Example("gaussian", delta, gaussian.sigma, true - far, true + far, textbook))
     return tuple(rows)

@@ -124,7 +124,7 @@ def _choices(advice: Advice) -> list[str]:
 
 
 def _examples(examples: tuple[Example, ...]) -> list[str]:
-    lines = ["  A true count of 1,000 at epsilon 1 comes out, in 95 % of cases, between"]
+    lines = [f"  A true count of {examples[0].true:,} at epsilon 1 comes out, in 95 % of cases, between"]
     for example in examples:
         textbook = "" if example.textbook is None else f" (textbook: {odds.short(example.textbook, 3)})"
         lines.append(

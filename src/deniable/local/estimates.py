@@ -57,9 +57,9 @@ class Estimate:
 
     def __str__(self) -> str:
         if isinstance(self.value, np.ndarray):
-            return f"{self.value.size:,} estimates from {self.n:,} reports"
+            return f"{self.value.size:,} estimate{'s' * (self.value.size != 1)} from {_told(self.n)}"
         share = text(100 * self.confidence)
-        return f"{self.value:.6g}, {self.low:.6g} to {self.high:.6g} ({share} %), from {self.n:,} reports"
+        return f"{self.value:.6g}, {self.low:.6g} to {self.high:.6g} ({share} %), from {_told(self.n)}"
 
     def non_negative(self) -> Estimate:
         """Return the estimate with everything below 0 set to 0. Biased: small values are rather too large.
@@ -131,7 +131,7 @@ class Aggregate:
         return self.protocol.parameters
 
     def __repr__(self) -> str:
-        return f"<aggregate of {self.n:,} reports of {self.parameters.protocol}>"
+        return f"<aggregate of {_told(self.n)} of {self.parameters.protocol}>"
 
     def __add__(self, other: Aggregate) -> Aggregate:
         """Return the aggregate of both.
@@ -230,6 +230,10 @@ def _weighted(factors: Sequence[float], found: Sequence[Estimate]) -> tuple[Valu
     high = np.where(told, value + above, found[0].high)
     first, second, third, fourth = (float(one) if one.ndim == 0 else one for one in (value, error, low, high))
     return first, second, third, fourth
+
+
+def _told(reports: int) -> str:
+    return f"{reports:,} report{'s' * (reports != 1)}"
 
 
 def _simplex(value: NDArray[np.float64]) -> NDArray[np.float64]:

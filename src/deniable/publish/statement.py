@@ -128,8 +128,8 @@ def promise(facts: Facts) -> list[str]:
     rate = odds.percent(odds.best_hit_rate(facts.guarantee))
     return [
         f"{_named(facts)}.",
-        f"The odds of any outcome change at most {factor}-fold between tables that differ in one {one}{except_for}."
-        f"{changed}",
+        f"The odds of any outcome change at most {factor}-fold between tables that differ in one "
+        f"{one}{except_for}.{changed}",
         f"Somebody who holds both tables, thinks each equally likely and sees this release names the right "
         f"one at most {rate} of the time; tossing a coin gives 50 %. So a test of whether a certain {one} "
         f"took part is right no more often than that.",
@@ -316,8 +316,9 @@ def _found(facts: Facts, least: int) -> str:
             )
         case "sips":
             marks = ", ".join(f"{math.ceil(people):,}" for people in facts.rounds)
+            rounds = "1 round" if len(facts.rounds) == 1 else f"{len(facts.rounds)} rounds"
             return (
-                f"groups are found in {len(facts.rounds)} rounds, before anything else is measured. In each, "
+                f"groups are found in {rounds}, before anything else is measured. In each, "
                 f"the {many} in every group that was not found before are counted, with noise; found are "
                 f"those with {marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) "
                 f"in each: groups of {many} who are in many rare groups need more of them."

@@ -106,7 +106,9 @@ class _Case:
 
     def follows(self) -> _Said:
         plan = self._release().plan
-        return f"the {len(plan.events)} events follow from the plan", follows.problems(plan)
+        number = len(plan.events)
+        said = "the event follows" if number == 1 else f"the {number} events follow"
+        return f"{said} from the plan", follows.problems(plan)
 
     def statement(self) -> _Said:
         release = self._release()
