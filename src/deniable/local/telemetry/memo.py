@@ -74,6 +74,7 @@ class Memo:
         self.owner = owner
         self.earlier = whole(earlier, "earlier", at_least=0, at_most=10**9)
         self._unsaved = DictStorage()
+        self._gone: set[bytes] = set()
         self._person = self._hash("person")[:8]
         self._protocol, self._key = bytes(8), self._hash("key")
 
@@ -83,13 +84,14 @@ class Memo:
     def bound(self, parameters: Parameters) -> Memo:
         """Return the part of the memo that is this protocol's; note if all there is has another owner."""
         part = Memo(self.storage, owner=self.owner, earlier=self.earlier)
-        part._unsaved = self._unsaved
+        part._unsaved, part._gone = self._unsaved, self._gone
         told = repr(parameters.to_json())
         part._protocol, part._key = part._hash("protocol", told)[:8], part._hash("key", told)
         owners, ours = part._many(_OWNER), part._many(_OWNER + self._person)
         if owners and not ours:
             part._settled(_GONE + self._person + b"another's", b"")
         part._settled(_OWNER + self._person, b"")
+        self._gone.update(_unique() for _ in range(part.gone - len(self._gone)))
         return part
 
     @property
@@ -180,12 +182,14 @@ class Memo:
         """Give the memo up, the second time that it is unreadable: another process may have been faster."""
         if again != 1:
             return
-        key = _GONE + self._person + _unique()
+        self._gone.add(_unique())
+        keys = [_GONE + self._person + one for one in self._gone]
         try:
             self.storage.clear()
-            self.storage.settle(key, b"")
+            for key in keys:
+                self.storage.settle(key, b"")
         except (OSError, ValueError):
-            self._unsaved.settle(key, b"")
+            self._unsaved.settle(keys[-1], b"")
 
 
 def _unique() -> bytes:
