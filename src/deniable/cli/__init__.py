@@ -40,7 +40,9 @@ def app() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     commands.callback(invoke_without_command=True)(_first)
-    commands.command(short_help="Release a survey that comes with the package, and attack it.")(demo.demo)
+    commands.command(cls=Screen, short_help="Release a survey that comes with the package, and attack it.")(
+        demo.demo
+    )
     commands.command(cls=Screen, short_help=_PLAN)(taking_options(plan.plan))
     commands.command(cls=Screen, short_help=_RELEASE)(taking_options(release.release))
     commands.command(cls=Screen, short_help=_SHOW)(show.show)

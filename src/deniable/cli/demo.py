@@ -19,10 +19,18 @@ PAGE = "colours.html"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the page; made if it is missing.")] = Path("demo"),
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    out: Annotated[Path, typer.Option()] = Path("demo"),
+    json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Release a survey of favourite colours, and attack it with and without protection."""
+    """Release a survey of colours, and attack it with and without protection.
+
+    Usage: deniable demo [--out DIR] [--json]
+
+    --out DIR  where the page colours.html goes; made if it is missing (demo)
+    --json     one JSON object instead
+
+    The survey comes with the package; nothing of yours is read.
+    """
     page = _page(out)
     from deniable.examples import tour
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from deniable.cli.screens import as_json
 from deniable.errors import LedgerError, ParameterError
@@ -15,7 +16,39 @@ from deniable.errors import LedgerError, ParameterError
 if TYPE_CHECKING:
     from deniable.ledger import Ledger
 
-app = typer.Typer(help="Make a privacy budget, see what was spent, check it.", no_args_is_help=True)
+_HELP = """\
+Usage: deniable ledger create LEDGER --epsilon NUMBER --unit COLUMN [OPTION]...
+       deniable ledger show LEDGER [--page FILE] [--json]
+       deniable ledger verify LEDGER [DIR]... [--json]
+       deniable ledger export LEDGER FILE
+
+Make a privacy budget, see what was spent, check it.
+
+LEDGER  a file, or the URL of a Postgres database
+
+create  a new ledger; an existing one is never overwritten
+show    what was spent, on what, and what is left
+verify  every entry is checked, and that the releases in the folders DIR are in
+        it: finds edits and rolled-back files
+export  every entry, with its events and hash, as JSON
+
+Each has its own --help. A release is paid for with --ledger LEDGER.
+
+Example:
+  deniable ledger create city.ledger --epsilon 2 --delta 1e-7 --unit person"""
+
+
+class Ledgers(TyperGroup):
+    """`deniable ledger`: its help is one screen as written."""
+
+    def get_help(self, ctx: Any) -> str:  # noqa: ARG002
+        """Return the screen."""
+        return _HELP
+
+
+app = typer.Typer(
+    cls=Ledgers, help="Make a privacy budget, see what was spent, check it.", no_args_is_help=True
+)
 
 Place = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or the URL of a Postgres database.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
