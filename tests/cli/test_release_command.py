@@ -275,7 +275,7 @@ def test_a_plan_reads_no_row_and_costs_what_the_release_costs(survey: Path) -> N
         (["FILE", *SURE, "--unit", "person", "--units", "--confidence", "2"], ["--confidence", "0.95"]),
         (
             ["FILE", *SURE, "--unit", "person", "--units", "--where", "spend > 5"],
-            ["--where", "--types spend=integer"],
+            ["--where", "--types spend=real"],
         ),
         (["FILE", *SURE, "--unit", "person", "--units", "--where", 'colour = "red"'], ["^", "'red'"]),
         (["FILE", *SURE, "--unit", "person", "--units", "--derive", "lower(colour)"], ["--derive", "hue="]),
