@@ -131,4 +131,4 @@ def _shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python writes no integers of more than 4,300 digits
         text = "a number of very many digits"
-    return text if len(text) <= 80 else text[:77] + "..."
+    return text if len(text) <= 80 else f"{text[:29]}...{text[-48:]}"  # the end of a path says most
