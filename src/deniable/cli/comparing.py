@@ -226,8 +226,8 @@ def _bytes(protocol: Any) -> int:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.4f}" if ratio < 1e5 else f"{ratio:.2e}"
+    return f"{ratio:,.4f}" if ratio < 1e5 else f"{ratio:.2e}"
 
 
 def _number(value: float) -> str:
-    return f"{value:.6g}" if 1e-4 <= value < 1e7 else f"{value:.4e}"
+    return f"{value:,.6g}" if 1e-4 <= value < 1e7 else f"{value:.4e}"
