@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from deniable.cli.protocols import Setup
+from deniable.cli.saving import save_words
 from deniable.errors import ParameterError
 from deniable.exact import positive
 from deniable.exact import text as exact_text
@@ -134,11 +135,7 @@ def save(found: Comparison, path: Path) -> None:
         notes=found.notes,
         version=__version__,
     )
-    try:
-        path.write_text(page, "utf-8")
-    except OSError:
-        fix = "Name a file in a folder that exists and may be written to."
-        raise ParameterError("--out", str(path), "cannot be written", fix) from None
+    save_words(page, path, "--out")
 
 
 def _means(epsilon: str) -> Comparison:

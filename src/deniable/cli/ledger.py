@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from deniable.cli.saving import save_words
 from deniable.cli.screens import as_json
 from deniable.errors import LedgerError, ParameterError
 
@@ -86,11 +87,7 @@ def show(
 
     ledger = Ledger.open(place)
     if page is not None:
-        words = pages.write(ledger)
-        try:
-            page.write_text(words, "utf-8")
-        except OSError as error:
-            raise _unwritable("--page", page) from error
+        save_words(pages.write(ledger), page, "--page")
     _print(ledger, json)
 
 
@@ -173,7 +170,3 @@ def _about(folder: str, head: str | None) -> str:
 
 def _many(number: int, one: str, more: str = "") -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
-
-
-def _unwritable(argument: str, path: Path) -> ParameterError:
-    return ParameterError(argument, str(path), "cannot be written", "Name a file in a folder that exists.")

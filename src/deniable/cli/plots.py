@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from deniable.cli.saving import save_words
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -35,11 +36,7 @@ def save(drawing: str, path: Path, *, option: str = "--plot") -> None:
     """
     if path.suffix.casefold() != ".svg":
         raise ParameterError(option, str(path), "has another ending", "Name a file ending in .svg.")
-    try:
-        path.write_text(f"{_alone(drawing)}\n", "utf-8")
-    except OSError:
-        fix = "Name a file in a folder that exists and may be written to, for example curve.svg."
-        raise ParameterError(option, str(path), "cannot be written", fix) from None
+    save_words(f"{_alone(drawing)}\n", path, option)
     print(f"Wrote {path}.", file=sys.stderr)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable.errors import ParameterError
@@ -25,9 +26,26 @@ def save_plan(plan: Plan, path: str) -> None:
     """
     try:
         plan.save(path)
-    except OSError:
-        fix = "Name a file in a folder that exists and may be written to."
-        raise ParameterError("--plan", path, "cannot be written", fix) from None
+    except ParameterError as error:
+        raise _unwritten("--plan", path) from error
+
+
+def save_words(words: str, path: str | Path, option: str) -> None:
+    """Write a page or a picture; it appears whole or not at all.
+
+    Raises:  ParameterError: the file cannot be written; `option` is where it was named.
+    """
+    from deniable.query.saving import written_whole
+
+    try:
+        written_whole(path, lambda file: file.write_text(words, "utf-8"))
+    except ParameterError as error:
+        raise _unwritten(option, path) from error
+
+
+def _unwritten(option: str, path: str | Path) -> ParameterError:
+    fix = "Name a file in a folder that exists and may be written to."
+    return ParameterError(option, str(path), "cannot be written", fix)
 
 
 def save_release(release: Release, directory: str) -> ParameterError | None:

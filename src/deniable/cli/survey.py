@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deniable.cli.failures import calling
+from deniable.cli.saving import save_words
 from deniable.cli.screens import as_json, fitting
 from deniable.errors import ParameterError
 from deniable.exact import probability
@@ -160,11 +161,7 @@ def save(found: Beside, path: Path) -> None:
         notes=notes_of(found),
         version=__version__,
     )
-    try:
-        path.write_text(page, "utf-8")
-    except OSError:
-        fix = "Name a file in a folder that exists and may be written to."
-        raise ParameterError("--out", str(path), "cannot be written", fix) from None
+    save_words(page, path, "--out")
 
 
 def _title(found: Beside) -> str:

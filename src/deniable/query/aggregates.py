@@ -24,27 +24,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Literal, assert_never
+from typing import assert_never
 
 from deniable.errors import ParameterError
 from deniable.exact import Number, exact, positive, text, whole
+from deniable.publish.facts import Kind
 from deniable.query.automatic import AUTO, FALLBACK, FALLBACK_BOUNDS
 from deniable.query.grids import check_room, squares, total, tree
 from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Total, Units
 
-Kind = Literal[
-    "units",
-    "count",
-    "sum",
-    "mean",
-    "variance",
-    "std",
-    "quantile",
-    "minimum",
-    "maximum",
-    "histogram",
-    "distinct",
-]
 Bounds = Sequence[object]
 
 MOST_ROWS = 1 << 30

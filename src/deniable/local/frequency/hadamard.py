@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
-from deniable.local.frequency.odds import Coin, coin, uniform
+from deniable.local.frequency.odds import Coin, Tossed, coin, uniform
 from deniable.local.frequency.randomizer import Counts, Items, blocks, counted, smallest
 
 
 @dataclass(frozen=True)
-class Hadamard:
+class Hadamard(Tossed):
     """Hadamard response. order: K."""
 
     items: int
@@ -42,19 +42,9 @@ class Hadamard:
         return 1 << self.items.bit_length()
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """1/2: step 1."""
         return Fraction(1, 2)
-
-    @property
-    def ratio(self) -> Fraction:
-        """p / (1 - p)."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:

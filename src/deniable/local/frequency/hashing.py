@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from deniable.bits import Bits
 from deniable.local.frequency.fields import field
-from deniable.local.frequency.odds import Coin, coin, largest_ratio, uniform
+from deniable.local.frequency.odds import Coin, Tossed, coin, largest_ratio, uniform
 from deniable.local.frequency.planes import point_sums
 from deniable.local.frequency.randomizer import (
     MOST_CELLS,
@@ -48,7 +48,7 @@ from deniable.local.frequency.spaces import Space
 
 
 @dataclass(frozen=True)
-class Hashing:
+class Hashing(Tossed):
     """Local hashing into as many groups as the field of the space has elements."""
 
     items: int
@@ -63,19 +63,9 @@ class Hashing:
         return self.space.field.q
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """1 / g: step 2."""
         return Fraction(1, self.groups)
-
-    @property
-    def ratio(self) -> Fraction:
-        """That of the coin."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:

@@ -87,6 +87,22 @@ class Coin:
         return tossed
 
 
+class Tossed:
+    """What a protocol says of itself that one coin decides."""
+
+    coin: Coin
+
+    @property
+    def true(self) -> Fraction:
+        """P(a report supports its owner's item)."""
+        return self.coin.share
+
+    @property
+    def ratio(self) -> Fraction:
+        """How much a report's probability changes between two items at most."""
+        return self.coin.ratio
+
+
 def coin(epsilon: Fraction, inside: int, outside: int) -> Coin:
     """Return the most truthful coin that keeps epsilon (step 2)."""
     most = largest_ratio(epsilon)

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from deniable.bits import Bits
 from deniable.local.frequency.fields import Elements, field
-from deniable.local.frequency.odds import Coin, coin, largest_ratio, uniform
+from deniable.local.frequency.odds import Coin, Tossed, coin, largest_ratio, uniform
 from deniable.local.frequency.planes import point_sums
 from deniable.local.frequency.randomizer import (
     MOST_CELLS,
@@ -56,7 +56,7 @@ _WORK = 1 << 28
 
 
 @dataclass(frozen=True)
-class Projective:
+class Projective(Tossed):
     """Projective geometry response; the space has at least two dimensions."""
 
     items: int
@@ -66,22 +66,12 @@ class Projective:
     width: None = None
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """By step 2."""
         both = (self.coin.inside - 1) // self.space.field.q
         inside = Fraction(both, self.coin.inside)
         outside = Fraction(self.coin.inside - both, self.coin.outside)
         return self.coin.share * inside + (1 - self.coin.share) * outside
-
-    @property
-    def ratio(self) -> Fraction:
-        """That of the coin."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
-from deniable.local.frequency.odds import Coin, coin, uniform
+from deniable.local.frequency.odds import Coin, Tossed, coin, uniform
 from deniable.local.frequency.randomizer import Counts, Items, blocks, counted, smallest
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Tossed):
     """k-ary randomised response."""
 
     items: int
@@ -31,19 +31,9 @@ class Response:
     width: None = None
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """(1 - p) / (k - 1)."""
         return (1 - self.coin.share) / (self.items - 1)
-
-    @property
-    def ratio(self) -> Fraction:
-        """p over (1 - p) / (k - 1)."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:

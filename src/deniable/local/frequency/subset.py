@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from deniable.bits import Bits
 from deniable.local.frequency.fields import Prime, field
 from deniable.local.frequency.hashing import folded
-from deniable.local.frequency.odds import Coin, coin, largest_ratio, uniform
+from deniable.local.frequency.odds import Coin, Tossed, coin, largest_ratio, uniform
 from deniable.local.frequency.planes import point_sums
 from deniable.local.frequency.randomizer import (
     MOST_CELLS,
@@ -71,7 +71,7 @@ def _false(p: Fraction, size: int, points: int) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Tossed):
     """All subsets of `size` of the items themselves."""
 
     items: int
@@ -81,19 +81,9 @@ class Listed:
     width: None = None
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """By step 1."""
         return _false(self.coin.share, self.size, self.items)
-
-    @property
-    def ratio(self) -> Fraction:
-        """That of the coin."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:
@@ -154,7 +144,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Affine:
+class Affine(Tossed):
     """The sets of step 3. size: s."""
 
     items: int
@@ -165,20 +155,10 @@ class Affine:
     width: None = None
 
     @property
-    def true(self) -> Fraction:
-        """p."""
-        return self.coin.share
-
-    @property
     def false(self) -> Fraction:
         """By step 1, for q**dimension points."""
         points = self.space.size
         return _false(self.coin.share, self.size * points // self.space.field.q, points)
-
-    @property
-    def ratio(self) -> Fraction:
-        """That of the coin."""
-        return self.coin.ratio
 
     @property
     def facts(self) -> dict[str, str]:

@@ -19,11 +19,11 @@ from deniable.errors import DeniableError
 from deniable.events import Event
 from deniable.events.choices import Rule
 from deniable.guarantees import ApproxDP, Neighbours, PureDP
-from deniable.publish.facts import LedgerFacts
+from deniable.publish.facts import Kind, LedgerFacts
 from deniable.query import aggregates, automatic, wording
 from deniable.query import plan as planning
 from deniable.query import release as releasing
-from deniable.query.aggregates import Aggregate, Kind
+from deniable.query.aggregates import Aggregate
 from deniable.query.automatic import Argument, Choice
 from deniable.query.choosing import Selection
 from deniable.query.expressions import Expression

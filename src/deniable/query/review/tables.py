@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.query.aggregates import Kind
+from deniable.publish.facts import Kind
 from deniable.query.plan import Output, Plan
 from deniable.query.review.fields import MOST_BYTES, Unreadable
 
