@@ -18,7 +18,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from enum import Enum
 from typing import Any
+
+
+class Withheld(Enum):
+    """Stands for a value that an error does not show."""
+
+    WITHHELD = "withheld"
+
+
+WITHHELD = Withheld.WITHHELD
 
 
 class DeniableError(Exception):
@@ -34,14 +44,21 @@ class DeniableError(Exception):
 class ParameterError(DeniableError, ValueError):
     """An argument is wrong.
 
-    Fields: `argument` (its name), `value` (what was given), `fix` (what to write instead).
+    Fields: `argument` (its name), `value` (what was given; WITHHELD where that may be somebody's),
+    `problem` (what is wrong with it), `fix` (what to write instead).
     """
 
     def __init__(self, argument: str, value: object, problem: str, fix: str) -> None:
         self.argument = argument
         self.value = value
+        self.problem = problem
         self.fix = fix
-        super().__init__(f"{argument} {problem}, got {_shown(value)}. {fix}")
+        got = "" if value is WITHHELD else f", got {_shown(value)}"
+        super().__init__(f"{argument} {problem}{got}. {fix}")
+
+    def named(self, argument: str) -> ParameterError:
+        """Return the same error under the name that the caller knows, such as an option's."""
+        return ParameterError(argument, self.value, self.problem, self.fix)
 
 
 class ExpressionError(ParameterError):

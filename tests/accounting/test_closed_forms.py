@@ -184,3 +184,16 @@ def test_sampling_a_pure_promise() -> None:
     assert abs(number(amplified(Fraction(1), Fraction(1, 2))) - mp.log((1 + mp.e) / 2)) < mp.mpf(10) ** -30
     assert number(amplified(Fraction(1), Fraction(1, 2))) >= mp.log((1 + mp.e) / 2)
     assert amplified(Fraction(10**6), Fraction(1, 2)) == 10**6
+
+
+def test_two_outputs_of_one_value_are_one_gaussian_with_the_root_of_the_sum_of_squares() -> None:
+    """f and f/2, each with noise of deviation 1: a person moves them by sqrt(1.25) together, not by 1."""
+    both = account([events.Gaussian(sigma=1), events.Gaussian(sigma=1, sensitivity="1/2")])
+
+    def delta(epsilon: float, mu: float) -> float:
+        near, far = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
+        return float(mp.ncdf(near) - mp.exp(epsilon) * mp.ncdf(far))
+
+    found = float(both.epsilon(delta="1e-5"))
+    assert delta(found, 1.25**0.5) == pytest.approx(1e-5, rel=1e-6)
+    assert delta(found, 1.0) < 1e-6

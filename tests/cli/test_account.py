@@ -112,7 +112,7 @@ def test_the_point_that_was_asked_for_is_marked(tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_or_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="--plot has no curve to draw"):
         run("0 x laplace(scale=3)", "--plot", tmp_path / "a.svg")
-    with pytest.raises(ParameterError, match="--plot cannot be written"):
+    with pytest.raises(ParameterError, match="--plot has no folder around it"):
         run("laplace(scale=3)", "--plot", tmp_path / "nowhere" / "a.svg")
     with pytest.raises(ParameterError, match=r"--plot has another ending.*\n?.*ending in \.svg"):
         run("laplace(scale=3)", "--plot", tmp_path / "a.png")

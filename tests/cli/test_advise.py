@@ -63,7 +63,7 @@ def test_the_price_of_a_threshold_is_drawn(groups: int, tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_said(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="--plot has nothing to draw: named groups need no threshold"):
         run("--population", "1000", "--public-keys", "--plot", tmp_path / "a.svg")
-    with pytest.raises(ParameterError, match="--plot cannot be written"):
+    with pytest.raises(ParameterError, match="--plot has no folder around it"):
         run("--population", "1000", "--plot", tmp_path / "nowhere" / "a.svg")
 
 

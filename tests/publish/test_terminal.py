@@ -132,3 +132,13 @@ def test_bars_show_negative_numbers_as_no_bar() -> None:
     body = lines(terminal.table(published, SURVEY))
     assert "█" in body[1]
     assert "█" not in body[2]
+
+
+def test_the_row_of_all_others_stands_last_where_the_table_is_cut() -> None:
+    columns = tuple(replace(column, rest="9") for column in SURVEY.columns)
+    shown = terminal.table(
+        table([str(n) for n in range(100)], "people"), replace(SURVEY, columns=columns), most=10
+    )
+    first = [line.split()[0] for line in shown.splitlines()[1:12]]
+    assert first == [*map(str, range(9)), "99", "..."]
+    assert "and 90 more groups" in shown

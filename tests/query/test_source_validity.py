@@ -18,6 +18,7 @@ from source_rows import read
 
 import deniable as dn
 from deniable.bits import SeededBits
+from deniable.errors import SourceError
 from deniable.query.source import resolve
 from deniable.query.sources.validity import valid
 
@@ -73,11 +74,35 @@ def test_a_release_does_not_depend_on_whether_a_value_is_utf_8(form: str, tmp_pa
 
 
 @pytest.mark.parametrize("bad", BAD)
-def test_text_of_a_parquet_file_that_repeats_is_judged_in_its_dictionary(bad: bytes, tmp_path: Path) -> None:
+def test_text_of_a_parquet_file_that_repeats_is_judged_value_by_value(bad: bytes, tmp_path: Path) -> None:
     values = [*GOOD, None, bad] * 20_000  # so often that the file codes it, and over many batches
     table = pa.table({"s": texts(values), "n": range(len(values))})
     rows = read(resolve(parquet(table, tmp_path)), ["n", "s"])
     assert sorted(rows) == [(place, None if value == bad else value) for place, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("coding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "dictionary"])
+@pytest.mark.parametrize("last", ["a", "z" * 9000])
+def test_how_pages_of_text_are_coded_decides_nothing(coding: str, last: str, tmp_path: Path) -> None:
+    values = [*["a"] * 1000, last]
+    for number, how in enumerate((coding, "PLAIN", "dictionary", coding)):
+        options: dict[str, Any] = {"use_dictionary": True}
+        if how != "dictionary":
+            options = {"use_dictionary": False, "column_encoding": {"s": how}}
+        pq.write_table(pa.table({"s": values}), tmp_path / f"{number}.parquet", row_group_size=500, **options)
+    assert read(resolve(tmp_path / "*.parquet")) == sorted((value,) for value in values * 4)
+
+
+def test_files_whose_times_have_different_units_are_refused_whatever_they_hold(tmp_path: Path) -> None:
+    for far in (2**62, 0):
+        units = {"us": pa.array([0, 0], pa.int64()), "ms": pa.array([far, 0], pa.int64())}
+        for unit, column in units.items():
+            pq.write_table(pa.table({"t": column.cast(pa.timestamp(unit))}), tmp_path / f"{unit}.parquet")
+        for order in (("us", "ms"), ("ms", "us")):
+            (tmp_path / "1.parquet").write_bytes((tmp_path / f"{order[0]}.parquet").read_bytes())
+            (tmp_path / "2.parquet").write_bytes((tmp_path / f"{order[1]}.parquet").read_bytes())
+            with pytest.raises(SourceError, match="differ in name or type"):
+                resolve(tmp_path / "[12].parquet")
 
 
 @pytest.mark.parametrize("kind", KINDS)

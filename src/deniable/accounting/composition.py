@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, exp, floor, fsum, inf, log, log2, sqrt
+from math import ceil, floor, fsum, inf, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ _MOST_BENDS = 60
 _NEAR, _TOP, _GENTLE = 0.02, 1e-3, 0.1
 _CACHE = 1 << 17
 _SURE = 1e-6  # more than the rounding of a sum of cumulants
-_HIGHEST = 700.0  # a weight above exp(700) is as good as infinite: more than any delta
+_HIGHEST = 700.0  # a mass, eta at least, with a weight of exp(700) is more than any delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +115,18 @@ class Tilted:
         return weights
 
     def _log_sum(self, weights: Floats, epsilon: float, reference: float) -> float:
-        """Return ln(delta(epsilon)) - reference, with epsilon lowered by the rounding of epsilon - loss."""
+        """Return ln(delta(epsilon)) - reference, with epsilon lowered by the rounding of epsilon - loss.
+
+        What is infinite may be any number of times the reference: it is added as a logarithm.
+        """
         first = max(0, floor(epsilon / self.step) - self.start)
         loss = (self.start + np.arange(first, len(weights))) * self.step
         rounding = 4 * UNIT * (abs(epsilon) + abs(float(loss[-1]))) if len(loss) else 0.0
         finite = float(weights[first:] @ -np.expm1(np.minimum(epsilon - loss, 0.0) - rounding))
-        whole = finite * (1 + self.slack) + exp(min(self.log_rest - reference, _HIGHEST))
-        if whole == 0:
-            return -inf
-        return log(whole) if whole > 0 else inf
+        finite *= 1 + self.slack
+        if not finite >= 0:
+            return inf
+        return float(np.logaddexp(log(finite) if finite else -inf, self.log_rest - reference))
 
 
 class Stack:

@@ -71,15 +71,22 @@ class Mixture:
         return bool(small.any())
 
     def log_above(self, epsilon: float, depth: float) -> float:
-        """Return the log of a bound on delta if all losses but exp(-depth) stay below epsilon, else 0."""
-        number = float(self.counts.sum())
+        """Return the log of a bound on delta if the losses stay below epsilon, but for little; else 0.
+
+        They end where `span` says, but for what the tails say is beyond: a table may end long
+        before exp(-depth).
+        """
         tops = (
             [float(part.max()) for part in np.split(self._losses, self._ends[:-1])] if len(self._ends) else []
         )
-        tops += [pair.span(depth)[1] for pair, _ in self._smooth]
+        beyond = [log(float(self.counts.sum())) - depth, *self._infinite_logs()]
+        for pair, count in self._smooth:
+            top = pair.span(depth)[1]
+            tops.append(top + 2.0**-44 * abs(top))
+            beyond.append(raised(float(pair.tails(np.array(tops[-1:]))[0][0])) + log(count))
         if epsilon <= float(self.counts @ np.array(tops)):
             return 0.0
-        return float(np.logaddexp.reduce([log(number) - depth, *self._infinite_logs()]))
+        return min(0.0, float(np.logaddexp.reduce(beyond)))
 
     def _infinite_logs(self) -> list[float]:
         return [infinite + log(count) for infinite, count in zip(self._infinite, self.repeats, strict=False)]

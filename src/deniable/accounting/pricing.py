@@ -34,6 +34,7 @@ _ROUNDING = 2.0**-45
 _LARGEST = 1 << 20
 _MOST_EVENTS = 10**9
 _ANYTHING = 1 << 40
+_TINIEST = Fraction(1, 10**650)
 
 
 def epsilon(found: Mapping[Leaf, int], delta_: Fraction) -> Fraction:
@@ -172,17 +173,25 @@ def level(delta_: Fraction) -> float:
 
 
 def delta_by_distribution(found: Mapping[Leaf, int], epsilon_: Fraction) -> Fraction:
-    """Return delta by the privacy loss distribution; distances cost SHARE of it."""
-    about = Fraction(1, 10**9)
+    """Return delta by the privacy loss distribution; distances cost SHARE of it.
+
+    The pairs are made for a delta `about` as small as this. Where the answer is smaller, they are made again:
+    tables end, and distances are kept, where `about` says. Each answer is true, the least is returned.
+    """
+    about, best, asked = Fraction(1, 10**9), Fraction(1), float(epsilon_)
     while True:
         made = _made(found, epsilon_, about)
-        asked = float(epsilon_)
         known = _exponential(max(distribution.log_delta(items, asked) for items in made.directions if items))
-        if not made.distance or known >= about:
-            break
-        about = known / 2
-    rest = known + (discrete.SHARE * about if made.distance else 0)
-    return min(Fraction(1), 1 - (1 - made.mass) * (1 - min(rest, Fraction(1))))
+        rest = known + (discrete.SHARE * about if made.distance else 0)
+        best = min(best, 1 - (1 - made.mass) * (1 - min(rest, Fraction(1))))
+        if known >= about or not known or not _ends(found) or about < _TINIEST:
+            return best
+        about = known / 2 if made.distance else shortened(known**2)
+
+
+def _ends(found: Mapping[Leaf, int]) -> bool:
+    """Return whether some pair is made only as far as a delta that is asked for."""
+    return any(isinstance(leaf, DiscreteGaussian | ZeroConcentratedDP | Subsampled) for leaf in found)
 
 
 def _made(found: Mapping[Leaf, int], epsilon_: Fraction, delta_: Fraction) -> Recipe:

@@ -27,7 +27,7 @@ def save_plan(plan: Plan, path: str) -> None:
     try:
         plan.save(path)
     except ParameterError as error:
-        raise _unwritten("--plan", path) from error
+        raise error.named("--plan") from error
 
 
 def save_words(words: str, path: str | Path, option: str) -> None:
@@ -40,12 +40,7 @@ def save_words(words: str, path: str | Path, option: str) -> None:
     try:
         written_whole(path, lambda file: file.write_text(words, "utf-8"))
     except ParameterError as error:
-        raise _unwritten(option, path) from error
-
-
-def _unwritten(option: str, path: str | Path) -> ParameterError:
-    fix = "Name a file in a folder that exists and may be written to."
-    return ParameterError(option, str(path), "cannot be written", fix)
+        raise error.named(option) from error
 
 
 def save_release(release: Release, directory: str) -> ParameterError | None:

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.bits import Bits
 from deniable.brackets import exponential
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 from deniable.exact import exact
 from deniable.local.client import number
 
@@ -83,12 +83,12 @@ def places(values: ArrayLike, bounds: tuple[Fraction, Fraction], steps: int) -> 
     given = np.asarray(values)
     if given.ndim != 1 or given.dtype.kind not in "iuf":
         fix = "Give one number for each person, or use client().report, which takes anything."
-        raise ParameterError("values", None, "must be a one-dimensional array of numbers", fix)
+        raise ParameterError("values", WITHHELD, "must be a one-dimensional array of numbers", fix)
     numbers = given.astype(np.float64)
     low, high = float(bounds[0]), float(bounds[1])
     if not bool(np.all((numbers >= low) & (numbers <= high))):
         fix = "Clip them, or use client().report, which takes anything."
-        raise ParameterError("values", None, "must all lie within the bounds", fix)
+        raise ParameterError("values", WITHHELD, "must all lie within the bounds", fix)
     return np.asarray(np.rint((numbers - low) / (high - low) * (steps * ONE)), np.int64)
 
 

@@ -52,17 +52,20 @@ def table(
 def lines(
     published: Table, facts: Facts, *, width: int = WIDTH, plain: bool = False, most: int | None = None
 ) -> list[str]:
-    """Return the lines of the table alone, its headings first; it has at least one row."""
-    rows = len(published) if most is None else min(most, len(published))
-    blocks = _blocks(published, facts, rows, plain)
-    keys = _keys(published, facts, rows, width - max(block.width for block in blocks), plain)
+    """Return the lines of the table alone, its headings first; it has at least one row.
+
+    The row of all others is the last one, also where the table is cut.
+    """
+    cut = published if most is None or most >= len(published) else _first(published, facts, most)
+    blocks = _blocks(cut, facts, plain)
+    keys = _keys(cut, facts, width - max(block.width for block in blocks), plain)
     room = width - sum(_widest(column) + 2 for column in keys)
     shown: list[str] = []
     for page in _pages(blocks, room):
         shown += [""] if shown else []
         shown += _page(keys, page, room, plain)
-    if rows < len(published):
-        shown.append(f"... and {len(published) - rows:,} more groups: the release's table has them all.")
+    if len(cut) < len(published):
+        shown.append(f"... and {len(published) - len(cut):,} more groups: the release's table has them all.")
     return shown
 
 
@@ -114,14 +117,22 @@ def as_float(value: object) -> float:
     return math.nan if value is None else float(value)  # type: ignore[arg-type]
 
 
-def _blocks(published: Table, facts: Facts, rows: int, plain: bool) -> list[_Block]:
+def _first(published: Table, facts: Facts, most: int) -> Table:
+    """Return the first rows, the last of them replaced by the row of all others if there is one."""
+    rest = any(column.rest is not None for column in facts.columns)
+    ahead = most - 1 if rest else most
+    columns = ([*column[:ahead], *column[len(column) - 1 :][: int(rest)]] for column in published.columns)
+    return Table(published.names, tuple(columns))
+
+
+def _blocks(published: Table, facts: Facts, plain: bool) -> list[_Block]:
     blocks = []
     names = [cells.visible(column.name, plain=plain) for column in facts.columns]
     names = cells.cut_apart(names, _WIDEST_NAME, ellipsis=_ellipsis(plain))
     for column, name in zip(facts.columns, names, strict=True):
-        values = published.column(column.name)[:rows]
-        lows = published.column(f"{column.name}_low")[:rows]
-        highs = published.column(f"{column.name}_high")[:rows]
+        values = published.column(column.name)
+        lows = published.column(f"{column.name}_low")
+        highs = published.column(f"{column.name}_high")
         digits = places(values, lows, highs)
         numbers = [as_float(value) for value in values]
         largest = max((number for number in numbers if math.isfinite(number)), default=0.0)
@@ -137,13 +148,13 @@ def _blocks(published: Table, facts: Facts, rows: int, plain: bool) -> list[_Blo
     return blocks
 
 
-def _keys(published: Table, facts: Facts, rows: int, room: int, plain: bool) -> list[list[str]]:
+def _keys(published: Table, facts: Facts, room: int, plain: bool) -> list[list[str]]:
     """Return the key columns, each with its heading first, cut so that together they fit the room."""
     limit = max(4, min(36, room) // max(1, len(facts.groups)) - 2)
     columns = []
     for name in facts.groups:
         heading = cells.cut(cells.visible(name, plain=plain), limit, ellipsis=_ellipsis(plain))
-        shown = [cells.key(value, plain=plain) for value in published.column(name)[:rows]]
+        shown = [cells.key(value, plain=plain) for value in published.column(name)]
         columns.append([heading, *cells.cut_apart(shown, limit, ellipsis=_ellipsis(plain))])
     return columns
 

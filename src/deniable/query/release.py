@@ -16,10 +16,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from deniable.errors import ParameterError
 from deniable.exact import written
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish import statement, terminal
@@ -90,12 +92,20 @@ class Release:
         return statement.write(self.facts)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the table as a pandas data frame."""
+        """Return the table as a pandas data frame.
+
+        Raises:  ParameterError: pandas is not installed.
+        """
+        _installed("pandas")
         frame: pd.DataFrame = self.table.to_pandas()
         return frame
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table as a Polars data frame."""
+        """Return the table as a Polars data frame.
+
+        Raises:  ParameterError: Polars is not installed.
+        """
+        _installed("polars")
         import polars
 
         frame = polars.from_arrow(self.table)
@@ -256,3 +266,9 @@ def _plain(value: object) -> object:
             return str(value)
         case _:
             return str(value)
+
+
+def _installed(package: str) -> None:
+    if find_spec(package) is None:
+        fix = f"Run pip install {package}, or take `table`, which is an Arrow table."
+        raise ParameterError(f"to_{package}", package, "needs a package that is not installed", fix)

@@ -31,7 +31,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 
 Item = str | int | bool
 Kind = Literal["text", "whole numbers", "truth"]
@@ -92,11 +92,11 @@ class Domain:
         """
         given = np.asarray(values) if hasattr(type(values), "__array__") else values
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-            raise ParameterError("values", None, "must be a list or a one-dimensional array", _FIX)
+            raise ParameterError("values", WITHHELD, "must be a list or a one-dimensional array", _FIX)
         if not isinstance(given, np.ndarray):
             return self._listed(list(given))
         if given.ndim != 1:
-            raise ParameterError("values", None, "must be a list or a one-dimensional array", _FIX)
+            raise ParameterError("values", WITHHELD, "must be a list or a one-dimensional array", _FIX)
         return self._numbers(given) if given.dtype.kind in "iu" else self._listed(given.tolist())
 
     def _listed(self, values: list[Any]) -> NDArray[np.int64]:
@@ -203,4 +203,4 @@ def _kind(item: Item | None) -> Kind | None:
 
 def _outside() -> ParameterError:
     fix = "Leave such values out, or use client().report, which takes anything."
-    return ParameterError("values", None, "must all be items of the domain", fix)
+    return ParameterError("values", WITHHELD, "must all be items of the domain", fix)

@@ -22,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 
 BITS = 5
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz -'."
@@ -58,10 +58,10 @@ def codes(values: object, length: int) -> NDArray[np.int64]:
     """
     fix = "Give a list of texts, or use client().report, which takes anything."
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise ParameterError("values", None, "must be a list or a one-dimensional array", fix)
+        raise ParameterError("values", WITHHELD, "must be a list or a one-dimensional array", fix)
     listed = list(values)
     if not all(isinstance(one, str) for one in listed):
-        raise ParameterError("values", None, "must all be texts", fix)
+        raise ParameterError("values", WITHHELD, "must all be texts", fix)
     known = {one: code(one, length) for one in set(listed)}
     return np.array([known[one] for one in listed], np.int64)
 

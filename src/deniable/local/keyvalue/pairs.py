@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.bits import Bits
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 from deniable.local.coins import ONE, place, places
 from deniable.local.frequency.domain import Domain
 
@@ -90,10 +90,10 @@ def people(values: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -> P
     if isinstance(values, Pairs):
         return _admitted(values, keys)
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise ParameterError("values", None, "must be a list of dicts", _FIX)
+        raise ParameterError("values", WITHHELD, "must be a list of dicts", _FIX)
     listed = list(values)
     if not all(isinstance(one, dict) for one in listed):
-        raise ParameterError("values", None, "must be a list of dicts", _FIX)
+        raise ParameterError("values", WITHHELD, "must be a list of dicts", _FIX)
     starts = np.concatenate([[0], np.cumsum([len(one) for one in listed])]).astype(np.int64)
     given = keys.places([key for one in listed for key in one]) if starts[-1] else np.zeros(0, np.int64)
     numbers = [number for one in listed for number in one.values()]
@@ -106,15 +106,15 @@ def people(values: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -> P
 def _admitted(given: Pairs, keys: Domain) -> Pairs:
     parts = [np.asarray(part) for part in (given.starts, given.keys, given.at)]
     if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
-        raise ParameterError("values", None, "must be pairs of whole numbers", _FIX)
+        raise ParameterError("values", WITHHELD, "must be pairs of whole numbers", _FIX)
     starts, held, at = (part.astype(np.int64) for part in parts)
     fit = len(starts) > 0 and int(starts[0]) == 0 and int(starts[-1]) == len(held) == len(at)
     if not (fit and bool(np.all(starts[1:] >= starts[:-1]))):
-        raise ParameterError("values", None, "have starts that fit no pairs", _FIX)
+        raise ParameterError("values", WITHHELD, "have starts that fit no pairs", _FIX)
     if not bool(np.all((held >= 0) & (held < len(keys)))):
-        raise ParameterError("values", None, "hold keys that are not declared", _FIX)
+        raise ParameterError("values", WITHHELD, "hold keys that are not declared", _FIX)
     if not bool(np.all((at >= 0) & (at <= ONE))):
-        raise ParameterError("values", None, "hold numbers outside the bounds", _FIX)
+        raise ParameterError("values", WITHHELD, "hold numbers outside the bounds", _FIX)
     return _once(Pairs(starts, held, at))
 
 
@@ -123,13 +123,13 @@ def _once(pairs: Pairs) -> Pairs:
     owners = np.repeat(np.arange(len(pairs)), pairs.many)
     if not bool(np.all((pairs.keys[1:] > pairs.keys[:-1]) | (owners[1:] > owners[:-1]))):
         fix = "Give each key once, in rising order; two spellings that look alike are one key."
-        raise ParameterError("values", None, "hold a key twice for one person", fix)
+        raise ParameterError("values", WITHHELD, "hold a key twice for one person", fix)
     return pairs
 
 
 def _floats(numbers: list[Any]) -> ArrayLike:
     if not all(type(number) in (int, float) or isinstance(number, np.number) for number in numbers):
-        raise ParameterError("values", None, "must hold a number beside each key", _FIX)
+        raise ParameterError("values", WITHHELD, "must hold a number beside each key", _FIX)
     return np.array(numbers, np.float64)
 
 

@@ -22,7 +22,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 
 _LARGEST = 64
 _LONGEST = 1024
@@ -51,11 +51,11 @@ def listed(values: object) -> list[bytes]:
     """
     fix = "Give a list of texts, or use client().report, which takes anything."
     if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
-        raise ParameterError("values", None, "must be a list or a one-dimensional array", fix)
+        raise ParameterError("values", WITHHELD, "must be a list or a one-dimensional array", fix)
     given = list(values)
     kinds = {type(one) for one in given}
     if not all(issubclass(kind, str | bool | int | np.bool_ | np.integer) for kind in kinds):
-        raise ParameterError("values", None, "must all be texts", fix)
+        raise ParameterError("values", WITHHELD, "must all be texts", fix)
     if kinds <= {str}:
         known = {one: octets(one) for one in set(given)}
         return [known[one] for one in given]

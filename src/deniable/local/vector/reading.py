@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import ParameterError
+from deniable.errors import WITHHELD, ParameterError
 from deniable.local.client import number
 
 Reals = NDArray[np.float64]
@@ -51,10 +51,10 @@ def many(values: object, dimension: int, norm: Norm) -> Reals:
     rows = found.astype(np.float64, copy=False)
     longest = max((_longest(rows[at : at + _ROWS], norm) for at in range(0, len(rows), _ROWS)), default=0.0)
     if not longest <= _HUGE:
-        raise ParameterError("values", None, "hold NaN or infinity", "Fill them by a rule of your own.")
+        raise ParameterError("values", WITHHELD, "hold NaN or infinity", "Fill them by a rule of your own.")
     if not longest <= 1 + _TOLERANCE:
         what = "has an entry outside [-1, 1]" if norm == "linf" else "is longer than 1"
-        raise ParameterError("values", None, f"hold a vector that {what}", "Scale or clip them first.")
+        raise ParameterError("values", WITHHELD, f"hold a vector that {what}", "Scale or clip them first.")
     return rows if longest <= 1 else fitted(rows, norm)
 
 

@@ -28,12 +28,9 @@ from deniable.query.sources.arrow import fields_of, kind_of, plain
 from deniable.query.sources.casts import native, text
 from deniable.query.sources.files import File, check_unchanged
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
-from deniable.query.sources.validity import valid
 
 _ROWS_A_BATCH = 122_880
 _BYTES_A_READ = 1 << 16
-_CODED = 6
-"""Text that is written out takes 4 bytes for its length alone; a place in a dictionary takes at most 4."""
 
 
 @dataclass(frozen=True)
@@ -85,19 +82,14 @@ class Parquet:
 class _Batches:
     """Columns of files, in the order of `schema`, as an Arrow stream that can be read again and again.
 
-    Text that repeats (`_repeated`) stays coded, so that each value is looked at once a batch and not once a
-    row. How a column travels changes nothing about its values.
+    Text is read as it is, never kept in PyArrow's dictionaries: it has none for some codings of pages, and
+    how pages are coded follows from the values in them.
     """
 
     def __init__(self, files: Sequence[File], schema: pa.Schema) -> None:
         self._files = files
         self._names = schema.names
-        self._coded = _repeated(files[0], schema)
         self._schema = plain(schema.empty_table()).schema
-        for name in self._coded:
-            place = schema.get_field_index(name)
-            coded = pa.dictionary(pa.int32(), self._schema.field(place).type)
-            self._schema = self._schema.set(place, self._schema.field(place).with_type(coded))
 
     def __arrow_c_schema__(self) -> object:
         return self._schema.__arrow_c_schema__()
@@ -107,36 +99,17 @@ class _Batches:
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         for found in self._files:
-            with _open(found, self._coded) as file:
+            with _open(found) as file:
                 for batch in file.iter_batches(_ROWS_A_BATCH, columns=self._names, use_threads=False):
                     table = pa.Table.from_batches([batch.select(self._names)])
-                    rest = plain(table.drop_columns(self._coded))
-                    for name in self._coded:
-                        rest = rest.append_column(name, valid(table[name]))
-                    yield from rest.select(self._names).cast(self._schema).to_batches()
+                    yield from plain(table).cast(self._schema).to_batches()
 
 
-def _open(file: File, coded: Sequence[str] = ()) -> pq.ParquetFile:
+def _open(file: File) -> pq.ParquetFile:
     """Return the file, to be read in small pieces."""
     return pq.ParquetFile(
-        file.path,
-        read_dictionary=list(coded),
-        pre_buffer=False,
-        buffer_size=_BYTES_A_READ,
-        coerce_int96_timestamp_unit="us",
+        file.path, pre_buffer=False, buffer_size=_BYTES_A_READ, coerce_int96_timestamp_unit="us"
     )
-
-
-def _repeated(file: File, schema: pa.Schema) -> list[str]:
-    """Return the columns of text that take so few bytes a value that they must be coded by a dictionary."""
-    with _open(file) as opened:
-        facts = opened.metadata
-        if not facts.num_row_groups:
-            return []
-        first = facts.row_group(0)
-        columns = (first.column(place) for place in range(first.num_columns))
-        small = {c.path_in_schema for c in columns if c.total_uncompressed_size < _CODED * c.num_values}
-    return [field.name for field in schema if pa.types.is_string(field.type) and field.name in small]
 
 
 def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> Parquet:
@@ -150,13 +123,14 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
                 f"{file.name}: DuckDB opens no path that has a backslash and one of *, ? or [. Rename it."
             )
     fields = _fields(files[0])
+    arrow = _arrow(files[0], fields)
     for file in files[1:]:
-        if _fields(file) != fields:
+        if _fields(file) != fields or _units(_arrow(file, fields)) != _units(arrow):
             raise SourceError(
                 f"The columns of {files[0].name} and {file.name} differ in name or type. "
                 "Read them one by one."
             )
-    return Parquet(label, schema_of(fields, types, label), files, fields, _arrow(files[0], fields))
+    return Parquet(label, schema_of(fields, types, label), files, fields, arrow)
 
 
 def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
@@ -167,6 +141,13 @@ def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
         if column.kind == "UUID":
             schema = schema.set(place, schema.field(place).with_type(pa.uuid()))
     return schema
+
+
+def _units(schema: pa.Schema) -> list[str | None]:
+    """Return the unit of each column of times. DuckDB's types do not tell units apart, and a time that one
+    unit can hold may be too far away for another.
+    """
+    return [field.type.unit if pa.types.is_timestamp(field.type) else None for field in schema]
 
 
 def _scan(files: Sequence[File]) -> exp.Expression:
