@@ -56,3 +56,67 @@ def test_a_plan_without_file_and_types_and_a_release_without_file_say_what_is_mi
         assert (done.exit_code, done.stdout) == (2, "")
         assert "FILE" in done.stderr
     assert run("release", *WHO, "--units", "--epsilon", "1").exit_code == 2
+
+
+def shares(*words: str) -> dict[str, str | None]:
+    """The share of each published column, as the plan records it."""
+    who = [*WHO, "--types", "a:share=0.9=integer"]
+    done = run("plan", *who, *words, *PRICE, "--max-values", "3", "--json")
+    assert done.exit_code == 0, done.stderr
+    return {column["name"]: column["share"] for column in json.loads(done.stdout)["plan"]["columns"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (["--units", "share=0.5"], "units"),
+        (["--units", ":share=0.5"], "units"),
+        (["--units=share=1/2"], "units"),
+        (["--count", ":share=0.5"], "count"),
+        (["--count", "spend:share=0.5"], "spend_count"),
+        (["--count", "given=spend:share=0.5"], "given"),
+        (["--sum", "spend:0:100:share=0.5"], "spend_sum"),
+        (["--mean", "m=spend:0:100:share=0.5"], "m"),
+        (["--mean", "spend:auto:share=0.5"], "spend_mean"),
+        (["--median", "spend:0:100:share=0.5"], "spend_median"),
+        (["--quantile", "spend:0:100:0.1:share=0.5"], "spend_quantile_0.1"),
+        (["--histogram", "spend:0,100:share=0.5"], "spend_histogram_0_to_100"),
+        (["--distinct", "colour:share=0.5"], "colour_distinct"),
+    ],
+)
+def test_a_column_takes_its_share_after_all_else(words: list[str], column: str) -> None:
+    assert shares(*words, "--count", "other=spend") == {column: "0.5", "other": None}
+
+
+def test_columns_without_a_share_are_asked_for_as_before() -> None:
+    assert shares("--count", "--units") == {"units": None, "count": None}
+    assert shares("--units", "--count", "a:share=0.9") == {"units": None, "a:share=0.9_count": None}
+    assert shares("--count", "n=A:share=0.9") == {"n": None}
+    assert shares("--sum", "a:share=0.9:0:5:share=0.2", "--units") == {"units": None, "a:share=0.9_sum": "0.2"}
+
+
+def test_a_share_is_of_noise_and_of_the_price() -> None:
+    done = run("plan", *WHO, "--units", "share=0.75", "--count", "rows=spend", *PRICE, "--json")
+    first, second = json.loads(done.stdout)["plan"]["columns"]
+    assert (first["scale"], second["scale"]) == ("4/3", "8")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--units", "share=1"], ["--units share=1", "share must be between 0 and 1"]),
+        (["--units=half"], ["--units takes a share", "--units share=0.5"]),
+        (["--units=share"], ["--units takes a share"]),
+        (["--units", "share="], ["--units share=", "share"]),
+        (["--sum", "spend:0:100:share=x"], ["--sum spend:0:100:share=x", "share"]),
+        (["--sum", "spend:0:100:share=0"], ["share"]),
+        (["--sum", "spend:share=0.5:0:100"], ["--sum", "after its share", "Write the share last"]),
+        (["--count", "spend:share=0.5:share=0.5"], ["no column", "0.5"]),
+        (["--count", "spend:share=0.6", "--units", "share=0.6"], ["share", "too much", "less than 1"]),
+    ],
+)
+def test_a_share_that_cannot_be_meant_is_refused(words: list[str], says: list[str]) -> None:
+    done = run("plan", *WHO, *words, *PRICE)
+    assert (done.exit_code, done.stdout) == (2, "")
+    for said in says:
+        assert said in " ".join(done.stderr.split()), done.stderr

@@ -37,7 +37,7 @@ class Options:
     max_keys: Number = None
     other: Flag = False
     keys: Text = None
-    units: Flag = False
+    units: Text = None
     count: Many = None
     sum: Many = None
     mean: Many = None

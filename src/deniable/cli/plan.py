@@ -33,7 +33,7 @@ def plan(
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;
              --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;
-             --max-rows N; --distinct [NAME=]COLUMN; --max-values N
+             --distinct COLUMN; --max-rows N; --max-values N; after any: [:share=P]
     Price    --epsilon NUMBER; --delta NUMBER; --noise auto|laplace|gaussian;
              --confidence P; --no-coverage; --allow-large-delta
     Result   --json; --plan FILE: write the plan there, as JSON

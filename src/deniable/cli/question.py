@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deniable.query.survey import Survey
 
 _DELIMITERS = {"tab": "\t", "\\t": "\t"}
+_SHARE = ":share="
 
 
 def planned(options: Options, ledger: str | None = None) -> Plan:
@@ -160,34 +161,65 @@ def _asked(options: Options, schema: Schema) -> Iterator[tuple[str, str, Aggrega
     from deniable.query import aggregates
 
     rows = _most("--max-rows", options.max_rows)
-    if options.units:
-        yield "--units", "units", aggregates.units()
-    for words in options.count or ():
+    if options.units is not None:
+        with speaking_of(f"--units {options.units}".rstrip()):
+            yield "--units", "units", aggregates.units(share=_of_units(options.units))
+    for given in options.count or ():
+        words, share = _parted("--count", given, schema)
         name, column = _named(words, schema)
-        with speaking_of(f"--count {words}".rstrip()):
-            counted = aggregates.count(column or None, max_rows=rows)
+        with speaking_of(f"--count {given}".rstrip()):
+            counted = aggregates.count(column or None, max_rows=rows, share=share)
         yield "--count", name or (f"{column}_count" if column else "count"), counted
-    for words in options.distinct or ():
+    for given in options.distinct or ():
+        words, share = _parted("--distinct", given, schema)
         name, column = _named(words, schema)
-        with speaking_of(f"--distinct {words}"):
-            different = aggregates.distinct(column, max_values=options.max_values)
+        with speaking_of(f"--distinct {given}"):
+            different = aggregates.distinct(column, max_values=options.max_values, share=share)
         yield "--distinct", name or f"{column}_distinct", different
     for kind in ("sum", "mean", "variance", "std", "median", "minimum", "maximum"):
         make = getattr(aggregates, kind)
-        for words in getattr(options, kind) or ():
+        for given in getattr(options, kind) or ():
+            words, share = _parted(f"--{kind}", given, schema)
             name, column, bounds = _bounded(f"--{kind}", words, schema)
-            with speaking_of(f"--{kind} {words}"):
-                yield f"--{kind}", name or f"{column}_{kind}", make(column, bounds=bounds, max_rows=rows)
-    for words in options.quantile or ():
+            with speaking_of(f"--{kind} {given}"):
+                asked = make(column, bounds=bounds, max_rows=rows, share=share)
+            yield f"--{kind}", name or f"{column}_{kind}", asked
+    for given in options.quantile or ():
+        words, share = _parted("--quantile", given, schema)
         name, column, bounds, shares = _shared(words, schema)
-        with speaking_of(f"--quantile {words}"):
-            found = aggregates.quantile(column, shares, bounds=bounds, max_rows=rows)
+        with speaking_of(f"--quantile {given}"):
+            found = aggregates.quantile(column, shares, bounds=bounds, max_rows=rows, share=share)
         yield "--quantile", name or f"{column}_quantile", found
-    for words in options.histogram or ():
+    for given in options.histogram or ():
+        words, share = _parted("--histogram", given, schema)
         name, column, edges = _edged(words, schema)
-        with speaking_of(f"--histogram {words}"):
-            binned = aggregates.histogram(column, edges=edges, max_rows=rows)
+        with speaking_of(f"--histogram {given}"):
+            binned = aggregates.histogram(column, edges=edges, max_rows=rows, share=share)
         yield "--histogram", name or f"{column}_histogram", binned
+
+
+def _of_units(words: str) -> str | None:
+    """Return the share in `--units share=0.5`; None where nothing follows."""
+    mark, sign, share = words.removeprefix(":").partition("=")
+    if words and (mark != "share" or not sign):
+        fix = "Write --units, or --units share=0.5 for half of the budget of all columns."
+        raise ParameterError("--units", words, "takes a share alone", fix)
+    return share if sign else None
+
+
+def _parted(option: str, words: str, schema: Schema) -> tuple[str, str | None]:
+    """Split the share off the end: spend:0:100:share=0.5. A column of that very name is found first."""
+    if _SHARE not in words or _is_column(_named(words, schema)[1], schema):
+        return words, None
+    asked, _, share = words.rpartition(_SHARE)
+    if ":" in share:
+        fix = f"Write the share last, for example {option} spend:0:100:share=0.5."
+        raise ParameterError(option, words, "has something after its share", fix)
+    return asked, share
+
+
+def _is_column(words: str, schema: Schema) -> bool:
+    return any(column.name.casefold() == words.casefold() for column in schema.columns)
 
 
 def _most(option: str, words: str | None) -> Any:
@@ -232,7 +264,7 @@ def _edged(words: str, schema: Schema) -> tuple[str | None, str, list[str]]:
 
 def _named(words: str, schema: Schema) -> tuple[str | None, str]:
     """Split [NAME=]COLUMN; a column whose own name holds = is found first."""
-    if any(column.name.casefold() == words.casefold() for column in schema.columns):
+    if _is_column(words, schema):
         return None, words
     name, sign, column = words.partition("=")
     return (name, column) if sign and name else (None, words)

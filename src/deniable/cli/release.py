@@ -45,7 +45,7 @@ def release(
     Ask      --units; --count [[NAME=]COLUMN]; --sum [NAME=]COLUMN:LOW:HIGH;
              --mean --variance --std --median --minimum --maximum: as --sum;
              --quantile COLUMN:LOW:HIGH:Q,Q; --histogram COLUMN:EDGE,EDGE,...;
-             --max-rows N in a group; --distinct COLUMN; --max-values N
+             --distinct COLUMN; --max-rows N; --max-values N; after any: [:share=P]
     Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
              --confidence P (0.95); --no-coverage; --allow-large-delta;
              --ledger LEDGER: paid there before anything is read

@@ -54,12 +54,17 @@ class Screen(TyperCommand):
         return str(ctx.command.help)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; `--count` without a column counts all rows."""
+        """Read the arguments; `--count` without a column counts all rows, `--units` needs no share."""
         pairs = zip(args, [*args[1:], "--"], strict=False)
-        spelt = [
-            "--count=" if word == "--count" and after.startswith("--") else word for word, after in pairs
-        ]
+        spelt = [f"{word}=" if _stands_alone(word, after) else word for word, after in pairs]
         return list(super().parse_args(ctx, spelt))
+
+
+def _stands_alone(word: str, after: str) -> bool:
+    """Return whether an option that may have a value has none."""
+    if word == "--units":
+        return not after.removeprefix(":").startswith("share=")
+    return word == "--count" and after.startswith("--")
 
 
 def as_json(record: object, *, indent: int | None = 2, errors: bool = False) -> str:
