@@ -92,7 +92,10 @@ def test_columns_without_a_share_are_asked_for_as_before() -> None:
     assert shares("--count", "--units") == {"units": None, "count": None}
     assert shares("--units", "--count", "a:share=0.9") == {"units": None, "a:share=0.9_count": None}
     assert shares("--count", "n=A:share=0.9") == {"n": None}
-    assert shares("--sum", "a:share=0.9:0:5:share=0.2", "--units") == {"units": None, "a:share=0.9_sum": "0.2"}
+    assert shares("--sum", "a:share=0.9:0:5:share=0.2", "--units") == {
+        "units": None,
+        "a:share=0.9_sum": "0.2",
+    }
 
 
 def test_a_share_is_of_noise_and_of_the_price() -> None:
