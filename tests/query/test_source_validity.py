@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ from source_rows import read
 
 import deniable as dn
 from deniable.bits import SeededBits
+from deniable.engines.duckdb import DuckDB
 from deniable.errors import SourceError
+from deniable.query.collect import temporary
 from deniable.query.source import resolve
+from deniable.query.sources import parquet as parquet_source
 from deniable.query.sources.validity import valid
 
 BAD = [b"\xff", b"a\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
@@ -91,6 +94,64 @@ def test_how_pages_of_text_are_coded_decides_nothing(coding: str, last: str, tmp
             options = {"use_dictionary": False, "column_encoding": {"s": how}}
         pq.write_table(pa.table({"s": values}), tmp_path / f"{number}.parquet", row_group_size=500, **options)
     assert read(resolve(tmp_path / "*.parquet")) == sorted((value,) for value in values * 4)
+
+
+WELL_FORMED = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
+ILL_FORMED = [
+    b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xc2", b"\xc2A", b"\xdf\xc0", b"\xe0\x80\x80",
+    b"\xe0\x9f\xbf", b"\xe1\x80", b"\xe1\x80A", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xef\xbf",
+    b"\xf0\x80\x80\x80", b"\xf0\x8f\xbf\xbf", b"\xf1\x80\x80", b"\xf1\x80\x80A", b"\xf4\x90\x80\x80",
+    b"\xf5\x80\x80\x80", b"\xf7\xbf\xbf\xbf", b"\xf8\x88\x80\x80\x80", b"\xfc\x84\x80\x80\x80\x80",
+    b"\xfe", b"\xff", b"\xed\xa0\xbd\xed\xb8\x80", b"a\x00\xff", b"a" * 200 + b"\xc3",
+]  # fmt: skip
+
+
+def by_duckdb(path: Path) -> list[Any]:
+    return duckdb.execute("SELECT s FROM read_parquet(?)", [str(path)]).fetchall()
+
+
+def test_both_readers_of_a_parquet_file_have_one_rule_for_text(tmp_path: Path) -> None:
+    well = [WELL_FORMED[place : place + 4096] for place in range(0, len(WELL_FORMED), 4096)]
+    assert by_duckdb(parquet(pa.table({"s": texts(well)}), tmp_path)) == [(text,) for text in well]
+    assert valid(pa.chunked_array([texts(well)])).to_pylist() == well
+    for ill in ILL_FORMED:
+        assert valid(pa.chunked_array([texts([ill])])).to_pylist() == [None]
+        path = parquet(pa.table({"s": texts([ill])}), tmp_path)
+        with pytest.raises(duckdb.InvalidInputException):
+            by_duckdb(path)
+
+
+@pytest.mark.parametrize(("last", "careful"), [("z", False), (b"\xff", True)])
+def test_a_parquet_file_is_read_with_care_only_where_it_must_be(
+    last: Any, careful: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches, read_with_care = parquet_source._Batches._batches, []
+
+    def told(self: Any) -> Iterator[pa.RecordBatch]:
+        read_with_care.append(self)
+        return batches(self)
+
+    monkeypatch.setattr(parquet_source._Batches, "_batches", told)
+    numbers = {
+        "b": [True, False, None, True],
+        "i": pa.array([-(2**31), 2**31 - 1, None, 0], pa.int32()),
+        "j": pa.array([-(2**63), 2**63 - 1, None, 0], pa.int64()),
+        "f": pa.array([3.4028235e38, -0.0, None, 1e-45], pa.float32()),
+        "d": pa.array([1.7976931348623157e308, -0.0, 5e-324, 1.5], pa.float64()),
+        "t": pa.array([-719162, 2932896, None, 0], pa.date32()),
+    }
+    path = parquet(pa.table({"s": texts(["a", "b", None, last]), **numbers}), tmp_path)
+    with DuckDB() as engine:
+        rows = resolve(path).rows(engine, ["s", *numbers])
+        engine.execute(temporary("kept", rows))
+        assert len(read_with_care) == careful
+        kept = engine.stream("SELECT * FROM kept").read_all()
+        streamed = engine.stream(rows).read_all()
+        assert len(read_with_care) == careful + 1
+    expected = {"s": ["a", "b", None, None if careful else "z"]}
+    expected |= {name: pa.array(column).to_pylist() for name, column in numbers.items()}
+    for found in (kept, streamed):
+        assert repr(found.to_pydict()) == repr(expected)
 
 
 def test_files_whose_times_have_different_units_are_refused_whatever_they_hold(tmp_path: Path) -> None:

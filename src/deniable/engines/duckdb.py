@@ -31,6 +31,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import ErrorLevel, exp
 
+from deniable.engines.engine import with_care
 from deniable.engines.relation import columns_of
 from deniable.engines.spill import SpillFolder
 from deniable.engines.unseen import FAILED
@@ -90,14 +91,19 @@ class DuckDB:
         return self._connection
 
     def execute(self, statement: exp.Expression | str, *, once: bool = False) -> None:  # noqa: ARG002
-        """Run one statement to its end and drop its result."""
+        """Run one statement to its end and drop its result.
+
+        A statement that failed has changed nothing: it runs again with its tables read with care, if it can.
+        """
         sql = _written(statement)
+        careful = sql if isinstance(statement, str) else _written(with_care(statement))
         self._refuse_while_streaming()
-        self.run(lambda: self._connection.execute(sql).fetchall())
+        if sql == careful or not self._succeeds(sql):
+            self.run(lambda: self._connection.execute(careful).fetchall())
 
     def stream(self, query: exp.Expression | str, *, few: bool = False) -> pa.RecordBatchReader:  # noqa: ARG002
         """Return the rows of a query as they are computed. Read it to its end before the next call."""
-        sql = _written(query)
+        sql = query if isinstance(query, str) else _written(with_care(query))
         self._refuse_while_streaming()
         reader = self.run(lambda: self._connection.sql(sql).to_arrow_reader(_ROWS_A_BATCH))
         batches = self._batches(reader)
@@ -152,6 +158,13 @@ class DuckDB:
     def _refuse_while_streaming(self) -> None:
         if self._streaming:
             raise EngineError(_UNFINISHED)
+
+    def _succeeds(self, sql: str) -> bool:
+        try:
+            self.run(lambda: self._connection.execute(sql).fetchall())
+        except EngineError:
+            return False
+        return True
 
     def run(self, work: Callable[[], Result]) -> Result:
         """Do work on private data in the worker thread: Ctrl-C ends it, a failure is an EngineError."""

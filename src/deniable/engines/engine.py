@@ -2,6 +2,10 @@
 
 Statements and queries are sqlglot trees of DuckDB's dialect. An engine that is not DuckDB is handed what
 writes them in its own.
+
+A table in a tree may have a second name, `with_care`: the same rows, read so that no value in them can make
+the reading fail. An engine may try the quick one first in a statement that leaves nothing behind when it
+fails, and must read with care where rows leave it one by one.
 """
 
 from __future__ import annotations
@@ -9,11 +13,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from sqlglot import exp
+
 if TYPE_CHECKING:
     import pyarrow as pa
-    from sqlglot import exp
 
 Result = TypeVar("Result")
+Tree = TypeVar("Tree", bound=exp.Expression)
+
+_CARE = "deniable_care"
+
+
+def quick(table: exp.Table, careful: str) -> exp.Table:
+    """Return the table, marked: `careful` is the name of the same rows, read with care."""
+    table.meta[_CARE] = careful
+    return table
+
+
+def with_care(tree: Tree) -> Tree:
+    """Return the tree with every table that was marked by `quick` read with care instead."""
+    if not any(_CARE in table.meta for table in tree.find_all(exp.Table)):
+        return tree
+    careful = tree.copy()
+    for table in [found for found in careful.find_all(exp.Table) if _CARE in found.meta]:
+        table.replace(exp.to_table(table.meta[_CARE]))
+    return careful
 
 
 class Engine(Protocol):
