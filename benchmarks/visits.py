@@ -4,7 +4,8 @@
 
 ROWS / 10 people; rows per person log-normal (median 6 to 7, 1 to 50); categories Zipf(1.05) over 200,000
 names, 30 % of a person's rows repeat their previous one; a region of 100; a value in [0, 100] with four
-decimals, Beta(2, 5). Rows are shuffled. The seed is fixed, so that figures can be compared.
+decimals, Beta(2, 5). Rows are shuffled. The seed is fixed, so that figures can be compared. More than ten
+million rows are made in files of ten million, each with people of its own (`ensure`).
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 SEED = 2
+PIECE = 10_000_000
 NAMES = 200_000
 REGIONS = 100
 
@@ -62,15 +65,29 @@ def visits(rows: int, seed: int = SEED) -> pa.Table:
 
 
 def ensure(rows: int, folder: Path) -> Path:
-    """Return the file with this many rows, made if it is not there yet."""
-    path = folder / f"visits-{rows}.parquet"
+    """Return the file with this many rows, or the pattern that names its pieces; made if not there yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if rows <= PIECE:
+        return written(folder / f"visits-{rows}.parquet", rows, 0)
+    pieces = folder / f"visits-{rows}"
+    pieces.mkdir(exist_ok=True)
+    for number, first in enumerate(range(0, rows, PIECE)):
+        written(pieces / f"{number:04d}.parquet", min(PIECE, rows - first), number)
+    return pieces / "*.parquet"
+
+
+def written(path: Path, rows: int, number: int) -> Path:
+    """Write one file, if it is not there; people of another number are other people."""
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        table = visits(rows, SEED + number)
+        people = pc.add(table["user_id"], number * PIECE)
         partial = path.with_suffix(".partial")
-        pq.write_table(visits(rows), partial, compression="zstd", row_group_size=491_520)
+        table = table.set_column(0, "user_id", people)
+        pq.write_table(table, partial, compression="zstd", row_group_size=491_520)
         partial.rename(path)
     return path
 
 
 if __name__ == "__main__":
-    pq.write_table(visits(int(sys.argv[1])), sys.argv[2], compression="zstd", row_group_size=491_520)
+    Path(sys.argv[2]).unlink(missing_ok=True)
+    written(Path(sys.argv[2]), int(sys.argv[1]), 0)
