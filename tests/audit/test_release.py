@@ -15,7 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.audit import Case, Findings, Violated, cases, release
-from deniable.audit.copies import copied
+from deniable.audit.copies import Copies
 from deniable.audit.pools import ground
 from deniable.errors import EngineError, ParameterError
 from deniable.query import run
@@ -217,7 +217,7 @@ def test_copies_are_independent_releases_of_the_original() -> None:
     query = survey().aggregate(people=dn.units())
     plan = query.plan(epsilon=1)
     rows = [{"person": unit, "colour": "g0", "spend": 1.0, "age": 1} for unit in range(5)]
-    outcomes = copied(plan, rows, 4000).outcomes(dn.SeededBits(9, insecure=True))
+    [outcomes] = Copies(plan, ((rows, 4000),)).outcomes(dn.SeededBits(9, insecure=True))
     counts = [next(iter(rows.values()))[0] for rows in outcomes]
     mean = sum(counts) / 4000
     variance = sum((count - mean) ** 2 for count in counts) / 4000

@@ -37,7 +37,15 @@ def test_what_is_sampled_is_not_violated(name: str) -> None:
     assert row.bound <= row.claim.epsilon
 
 
-@pytest.mark.parametrize("name", ["release: totals", "release: groups by chance"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "release: totals",
+        "release: groups by chance",
+        "release: and everything else",
+        "release: chosen groups",
+    ],
+)
 def test_whole_releases_are_not_violated(name: str) -> None:
     assert isinstance(SUBJECTS[name], Asked)
     row = audited(SUBJECTS[name], trials=100, confidence=SURE)

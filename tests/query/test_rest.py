@@ -21,7 +21,7 @@ from sqlglot import exp
 
 import deniable as dn
 from deniable import accounting, events
-from deniable.audit.copies import copied
+from deniable.audit.copies import Copies
 from deniable.engines.duckdb import DuckDB
 from deniable.errors import ParameterError
 from deniable.query.by_value import ROWS
@@ -332,12 +332,11 @@ def test_other_beside_declared_keys_is_refused() -> None:
 
 
 def test_an_audit_looks_at_the_row_too() -> None:
-    """The whole audit of this query takes a minute: of everything else there is one row a release."""
     query = protect(table([]), unit="person").group_by("colour", other=True).aggregate(people=dn.units())
     plan = query.plan(epsilon=1000, delta="1e-6", coverage=False)
     rows = [{"person": person, "colour": f"only {person}", "spend": 1.0} for person in range(3)]
-    [outcome] = copied(plan, rows, 1).outcomes(bits(1))
-    assert outcome[None,][0] == 3
+    [three], [two] = Copies(plan, ((rows, 1), (rows[:2], 1))).outcomes(bits(1))
+    assert (three[None,][0], two[None,][0]) == (3, 2)
 
 
 def test_rounds_keep_the_rows_for_the_row() -> None:

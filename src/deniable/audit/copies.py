@@ -1,4 +1,4 @@
-"""Many independent copies of one small table as one table: so that one release gives many outcomes.
+"""Many independent copies of small tables as one table: so that one release gives many outcomes.
 
 Copy number c of every row carries c in an added column, and units are renamed to be of one copy only. The
 query that groups by that column first is, on this table, as many independent releases of the original query:
@@ -9,10 +9,13 @@ query that groups by that column first is, on this table, as many independent re
 2. Sums are per group, so per copy. Each published entry has noise of its own.
 3. A group is selected by its own noisy count alone.
 4. The plan (noise, threshold) is that of the original query: only where it looks is replaced.
+5. Copies are declared as public parts (`Groups.parts`): each has a row of its own for everything that was not
+   found, and a histogram of its own for each bound that is chosen privately. What was chosen is published: it
+   is part of the outcome. Copies that chose alike are released together, in a table with as many copies.
 
-What is not repeated in each copy is the histogram of contributions: of it there is one for all copies. The
-row of everything that was not found is one for all too: a query that asks for it has one copy, as it is. So
-are bounds that are chosen privately: such a query has one copy too.
+Copies of several small tables can be in one table: nothing above asks what other copies hold. What is not
+repeated in each copy is the histogram of contributions: of it there is one for all, and it is looked at only
+if there is one copy.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from numpy.typing import NDArray
 
 from deniable.audit.outcomes import Rows
 from deniable.errors import ParameterError
+from deniable.query.opening import opened
 from deniable.query.question import Groups
+from deniable.query.run import chosen
 from deniable.query.schema import Column, Schema, Type
 from deniable.query.source import resolve
 
@@ -47,69 +52,111 @@ SmallRow = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """A plan, ready to be carried out on `count` copies of a small table at once."""
+    """A plan to be carried out on copies of small tables at once. No ledger is charged: no data are read.
+
+    tables: each with the number of its copies.
+    """
 
     plan: Plan
+    tables: tuple[tuple[Sequence[SmallRow], int], ...]
+
+    def outcomes(self, bits: Bits) -> list[list[Rows]]:
+        """Return for each table one outcome a copy: for every published key, the numbers beside it.
+
+        Raises:  EngineError and other errors of a release. ParameterError: units are of a type of which there
+                 are too few.
+        """
+        copies = self._in_one_table()
+        found = _chosen(copies, bits) if self.plan.choices else _released(copies, bits)
+        ends = np.cumsum([count for _, count in self.tables]).tolist()
+        return [found[end - count : end] for end, (_, count) in zip(ends, self.tables, strict=True)]
+
+    def _in_one_table(self) -> _Placed:
+        """Return the plan for one table that holds all copies, those of the first table first."""
+        rows = [row for table, _ in self.tables for row in table]
+        places, serials, first, copy = [], [], 0, 0
+        for table, count in self.tables:
+            places.append(np.tile(np.arange(first, first + len(table)), count))
+            serials.append(np.repeat(np.arange(copy, copy + count), len(table)))
+            first, copy = first + len(table), copy + count
+        return _Placed(self.plan, rows, np.concatenate(places), np.concatenate(serials), copy)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """Rows of all copies: for each its place in `rows` and the number of its copy, below `count`."""
+
+    plan: Plan
+    rows: Sequence[SmallRow]
+    places: Places
+    serials: Places
     count: int
 
-    def outcomes(self, bits: Bits) -> list[Rows]:
-        """Return one outcome a copy: for every published key, the numbers beside it.
+    def ready(self) -> Plan:
+        """Return the plan, with this table in place of its own."""
+        query = self.plan.query
+        survey = as_source(query.survey, self.rows, self.places, self.serials)
+        changed = replace(query, survey=survey, groups=_by_copy(query.groups, survey, self.count))
+        return replace(self.plan, query=changed)
 
-        Raises:  EngineError and other errors of a release.
-        """
-        table = self.plan.release(bits=bits, threads=1).table
-        groups = self.plan.query.groups
-        keys = 0 if groups is None else len(groups.columns)
-        columns, cells = self._numbers(table.select(range(keys, table.num_columns)))
-        if self.plan.price.rest:
-            alone = Rows(columns=columns)
-            own = zip(*(table.column(place).to_pylist() for place in range(keys)), strict=True)
-            for key, values in zip(own, zip(*cells, strict=True), strict=True):
-                alone[key] = values
-            return [alone]
-        found = [Rows(columns=columns) for _ in range(self.count)]
-        copies, *names = (table.column(place).to_pylist() for place in range(keys))
-        named = zip(*names, strict=True) if names else [()] * table.num_rows
-        for copy, key, values in zip(copies, named, zip(*cells, strict=True), strict=True):
-            found[copy][key] = values
-        return found
-
-    def _numbers(self, table: pa.Table) -> tuple[tuple[str, ...], list[list[float]]]:
-        """Return names and values of each output, and of its interval the two widths.
-
-        Widths that follow from the plan alone are the same in every run: so nobody looks at them.
-        """
-        named: dict[str, NDArray[np.float64]] = {}
-        for output in self.plan.outputs:
-            value, low, high = (
-                table.column(f"{output.name}{end}").to_numpy().astype(np.float64)
-                for end in ("", "_low", "_high")
-            )
-            named |= {
-                output.name: value,
-                f"{output.name} less low": value - low,
-                f"{output.name} width": high - low,
-            }
-        return tuple(named), [values.tolist() for values in named.values()]
+    def only(self, copies: Places, plan: Plan) -> _Placed:
+        """Return these copies alone, numbered anew in their order, with a plan of their own."""
+        number = np.full(self.count, -1)
+        number[copies] = np.arange(len(copies))
+        kept = number[self.serials] >= 0
+        return _Placed(plan, self.rows, self.places[kept], number[self.serials[kept]], len(copies))
 
 
-def copied(plan: Plan, rows: Sequence[SmallRow], count: int) -> Copies:
-    """Return the plan made ready for `count` copies of these rows. No ledger is charged: nobody's data are
-    read.
+def _chosen(copies: _Placed, bits: Bits) -> list[Rows]:
+    """Return outcomes where bounds are chosen first: by each copy, released with those that chose alike."""
+    plan = copies.ready()
+    with opened(plan.query.survey.source, memory_limit=None, threads=1) as engine:
+        choices = chosen(plan, engine, bits)
+    found = [Rows()] * copies.count
+    for made in dict.fromkeys(choices):
+        alike = np.flatnonzero([one == made for one in choices])
+        settled = replace(copies.plan.settled(made), choices=())
+        words = "; ".join(f"{choice}{'' if choice.found else ', not found'}" for choice in made)
+        for copy, outcome in zip(alike, _released(copies.only(alike, settled), bits), strict=True):
+            outcome[(words,)] = ()
+            found[copy] = outcome
+    return found
 
-    Raises:  ParameterError: units are of a type of which there are too few.
+
+def _released(copies: _Placed, bits: Bits) -> list[Rows]:
+    """Return the outcome of each copy."""
+    plan = copies.ready()
+    release = plan.release(bits=bits, threads=1)
+    assert plan.query.groups is not None
+    keys = len(plan.query.groups.columns)
+    table = release.table
+    columns, cells = _numbers(plan, table.select(range(keys, table.num_columns)))
+    found = [Rows(columns=columns) for _ in range(copies.count)]
+    serials, *names = (table.column(place).to_pylist() for place in range(keys))
+    named = zip(*names, strict=True) if names else [()] * table.num_rows
+    for serial, key, values in zip(serials, named, zip(*cells, strict=True), strict=True):
+        found[serial][key] = values
+    if copies.count == 1 and release.histogram is not None:
+        found[0]["units by the number of their groups",] = tuple(map(float, release.histogram))
+    return found
+
+
+def _numbers(plan: Plan, table: pa.Table) -> tuple[tuple[str, ...], list[list[float]]]:
+    """Return names and values of each output, and of its interval the two widths.
+
+    Widths that follow from the plan alone are the same in every run: so nobody looks at them.
     """
-    query = plan.query
-    survey = as_source(
-        query.survey, rows, np.tile(np.arange(len(rows)), count), np.repeat(np.arange(count), len(rows))
-    )
-    if plan.price.rest:
-        assert query.groups is not None
-        assert count == 1, "everything that was not found is one row for all copies"
-        alone = replace(query, survey=survey, groups=replace(query.groups, survey=survey))
-        return Copies(replace(plan, query=alone), 1)
-    changed = replace(query, survey=survey, groups=_by_copy(query.groups, survey, count))
-    return Copies(replace(plan, query=changed), count)
+    named: dict[str, NDArray[np.float64]] = {}
+    for output in plan.outputs:
+        value, low, high = (
+            table.column(f"{output.name}{end}").to_numpy().astype(np.float64) for end in ("", "_low", "_high")
+        )
+        named |= {
+            output.name: value,
+            f"{output.name} less low": value - low,
+            f"{output.name} width": high - low,
+        }
+    return tuple(named), [values.tolist() for values in named.values()]
 
 
 def as_source(survey: Survey, rows: Sequence[SmallRow], places: Places, serials: Places) -> Survey:
@@ -163,12 +210,13 @@ def _by_copy(groups: Groups | None, survey: Survey, count: int) -> Groups:
     import pyarrow as pa
 
     copies = Column(SERIAL, Type.INTEGER)
+    parts = pa.table({SERIAL: pa.array(range(count), pa.int64())})
     if groups is None:
-        keys = pa.table({SERIAL: pa.array(range(count), pa.int64())})
-        return Groups(survey, (copies,), 1, False, "drop", 1, keys)
+        return Groups(survey, (copies,), 1, False, "drop", 1, parts, parts=parts)
+    changed = replace(groups, survey=survey, columns=(copies, *groups.columns), parts=parts)
     if groups.keys is None:
-        return replace(groups, survey=survey, columns=(copies, *groups.columns))
+        return changed
     each = pa.array(np.repeat(np.arange(count), groups.keys.num_rows), pa.int64())
     repeated = pa.concat_tables([groups.keys] * count)
     keys = pa.table([each, *repeated.columns], names=[SERIAL, *repeated.column_names])
-    return replace(groups, survey=survey, columns=(copies, *groups.columns), keys=keys)
+    return replace(changed, keys=keys)

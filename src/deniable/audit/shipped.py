@@ -215,6 +215,14 @@ def _queries() -> Iterator[Subject]:
     )
     different = aggregates.distinct("comment", max_values=2)
     yield Asked("release: different values", pure, keyed.aggregate(values=different), "laplace")
+    other = people.group_by("colour", max_groups=2, other=True).aggregate(people=units, spend=total)
+    yield Asked("release: and everything else", approximate, other, "laplace")
+    few = people.group_by("colour", max_groups="auto").aggregate(people=units)
+    yield Asked("release: chosen groups", ApproxDP(epsilon=4, delta=_RISK), few, "gaussian")
+    bounded = aggregates.sum("spend", bounds="auto", max_rows="auto")
+    yield Asked(
+        "release: chosen rows and bounds", PureDP(epsilon=4), people.aggregate(spend=bounded), "laplace"
+    )
     each = rows.aggregate(rows=aggregates.count(), spend=aggregates.sum("spend", bounds=(-5, 10)))
     yield Asked("release: rows for themselves", pure, each, "laplace")
 

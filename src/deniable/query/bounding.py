@@ -71,7 +71,7 @@ class Bounding:
     keyed: declared keys are in the table `KEYS`. coded: groups were found and numbered: their numbers depend
     on everybody's rows, so units rank their groups by `code`, a hash of the key, instead.
     tabled: the rows were read into `ROWS` first. named: of these, those whose key is missing in every column
-    are left out.
+    are left out, the first `apart` columns aside: they name public parts of the table (`Groups.parts`).
     """
 
     rows: exp.Query
@@ -85,6 +85,7 @@ class Bounding:
     coded: bool = False
     tabled: bool = False
     named: bool = False
+    apart: int = 0
 
     @property
     def ranked(self) -> tuple[str, ...]:
@@ -200,7 +201,7 @@ def _source_rows(question: Bounding) -> exp.Expression:
         return rows(question).subquery("source")
     if not question.named:
         return exp.to_table(ROWS, alias="source")
-    known = exp.or_(*(sql(f"{key} IS NOT NULL") for key in question.keys))
+    known = exp.or_(*(sql(f"{key} IS NOT NULL") for key in question.keys[question.apart :]))
     return exp.select("*").from_(ROWS).where(known).subquery("source")
 
 

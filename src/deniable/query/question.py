@@ -41,6 +41,9 @@ class Groups:
     other: everything that is not found is published too, as one row without a key.
     auto: max_groups is chosen privately (`automatic`); till then it is the public number that serves if
     nothing is found.
+    parts: public parts of the table, named by the first key columns, one row each. What is one for the whole
+    table, the row of everything else and what is chosen, is then one for each part. Each unit is in one part
+    only, and audits alone ask for it: many small tables in one (`audit.copies`).
     """
 
     survey: Survey
@@ -54,6 +57,7 @@ class Groups:
     share: Fraction | None = None
     other: bool = False
     auto: bool = False
+    parts: pa.Table | None = None
 
     def aggregate(self, /, **outputs: Aggregate) -> Query:
         """Ask these things of each group: `aggregate(people=dn.units(), spend=dn.sum(...))`."""

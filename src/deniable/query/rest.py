@@ -22,6 +22,8 @@ Proof that the row costs no more than its events, `Price.rest`.
    was published before is dominated by its own events: noise on the groups that others have, and
    `Selection(b)` for those that are one unit's alone (`selection.sips` step 3, which holds for one threshold
    as for a round; `stages` for chance).
+
+With public parts (`Groups.parts`) there is one such row for each part: its rows are one group.
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ from sqlglot import exp
 
 from deniable.engines.engine import Engine
 from deniable.query import bounding
-from deniable.query.bounding import PAIRS, Bounding
+from deniable.query.bounding import KEYS, PAIRS, Bounding
 from deniable.query.by_value import ROWS
-from deniable.query.collect import cut_down, temporary
+from deniable.query.collect import cut_down, declare, temporary
 from deniable.query.parts import in_one_group
+from deniable.query.rounding import sql
 from deniable.query.sealed import Sealed
 
 if TYPE_CHECKING:
@@ -46,11 +49,13 @@ if TYPE_CHECKING:
 NAMED, UNSHOWN = "deniable_named", "deniable_unshown"
 
 
-def everything_else(engine: Engine, question: Bounding, shown: pa.Table, table: str) -> Sealed:
+def everything_else(
+    engine: Engine, question: Bounding, shown: pa.Table, table: str, parts: pa.Table | None = None
+) -> Sealed:
     """Return the bounded, un-noised integers of all rows whose group is not among the shown: one row.
 
     Args:    question: as it was asked, without declared keys. shown: its key columns, as they are published.
-             table: where the rows of the source are.
+             table: where the rows of the source are. parts: a row for each of these (`Groups.parts`).
     Raises:  EngineError: why is private.
     """
     keys = list(question.keys)
@@ -62,8 +67,14 @@ def everything_else(engine: Engine, question: Bounding, shown: pa.Table, table: 
         engine.execute(f"DROP TABLE {used}")
     engine.execute(f"ALTER TABLE {UNSHOWN} RENAME TO {ROWS}")
     alone = as_one_group(question)
+    if parts is not None:
+        alone = replace(alone, groups=question.groups[: question.apart], keyed=True)
+        _put_in_parts(engine, alone, parts)
     if alone.unit is None:
-        return Sealed(engine.stream(bounding.per_row(alone), few=True), None)
+        answer = bounding.per_row(alone)
+        return Sealed(
+            engine.stream(bounding.in_full(alone, answer) if alone.keyed else answer, few=True), None
+        )
     engine.execute(temporary(PAIRS, bounding.pairs(alone)))
     return cut_down(engine, alone, None)
 
@@ -72,6 +83,16 @@ def unshown(keys: Sequence[str], table: str) -> exp.Select:
     """Return the rows whose key was not shown; a missing value is a key like any other."""
     same = " AND ".join(f"{table}.{key} IS NOT DISTINCT FROM {NAMED}.{key}" for key in keys)
     return exp.select(f"{table}.*").from_(table).join(NAMED, on=same, join_type="anti")
+
+
+def _put_in_parts(engine: Engine, alone: Bounding, parts: pa.Table) -> None:
+    """Give each row the place of its part, as a declared key has one."""
+    declare(engine, parts, alone)
+    same = [sql(f"{ROWS}.g{i} = {KEYS}.h{i}") for i in range(len(alone.groups))]
+    placed = exp.select(f"{ROWS}.*", f"{KEYS}.place").from_(ROWS).join(KEYS, on=exp.and_(*same))
+    engine.execute(temporary(UNSHOWN, placed))
+    engine.execute(f"DROP TABLE {ROWS}")
+    engine.execute(f"ALTER TABLE {UNSHOWN} RENAME TO {ROWS}")
 
 
 def as_one_group(question: Bounding) -> Bounding:

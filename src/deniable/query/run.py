@@ -13,7 +13,7 @@ What holds here, and where.
    not be drawn.
 4. The order of rows is that of the declared keys, or of the published numbers and keys (`_published`): the
    order in which the engine gave them is forgotten.
-   Bounds that are chosen privately are chosen first (`_chosen`); the source is read once more for that.
+   Bounds that are chosen privately are chosen first (`chosen`); the source is read once more for that.
 5. Everything else (`_rest`), if it was asked for, is measured last, once the groups that are shown are known,
    and published as the last row, whose keys are missing: always, and with noise of its own (`rest`).
 6. An error or Ctrl-C in `_read` leaves without a frame that holds private numbers (`unseen`).
@@ -21,8 +21,8 @@ What holds here, and where.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
@@ -102,7 +102,8 @@ def carried_out(
 def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[Plan, pa.Table, tuple[int, ...] | None]:
     """Return the plan with what was chosen, the published table and the noisy histogram of groups."""
     if plan.choices:
-        plan = plan.settled(_chosen(plan, engine, bits))
+        [choices] = chosen(plan, engine, bits)
+        plan = plan.settled(choices)
     rounds = plan.price.found
     counted = _searched if isinstance(rounds, Rounds) else _collected
     sealed, question, table = counted(plan, engine, bits)
@@ -113,11 +114,16 @@ def _read(plan: Plan, engine: Engine, bits: Bits) -> tuple[Plan, pa.Table, tuple
     return plan, published, _histogram(plan, sealed, bits)
 
 
-def _chosen(plan: Plan, engine: Engine, bits: Bits) -> list[Choice]:
-    """Return what is chosen, each from its noisy histogram: every class has noise of its own."""
+def chosen(plan: Plan, engine: Engine, bits: Bits) -> list[tuple[Choice, ...]]:
+    """Return for each part of the table what is chosen, each from its noisy histogram: every class has noise
+    of its own. Without `Groups.parts` there is one part.
+    """
     from deniable.query.tallies import tallies
 
     survey, groups = plan.query.survey, plan.query.groups
+    parts = _parts(plan)
+    places = {part: place for place, part in enumerate(parts)}
+    names = len(parts[0])
     found = []
     sealed = tallies(
         engine,
@@ -127,15 +133,30 @@ def _chosen(plan: Plan, engine: Engine, bits: Bits) -> list[Choice]:
         groups=_names(plan),
         keys=None if groups is None else groups.keys,
         bits=bits,
+        parts=names,
     )
     for choice, exact in zip(plan.choices, sealed, strict=True):
-        counts = np.zeros(choice.size, np.int64)
+        counts = np.zeros((len(parts), choice.size), np.int64)
         for batch in exact.batches():
-            counts[batch.column(0).to_numpy()] = batch.column(1).to_numpy()
+            *of, classes, numbers = batch.columns
+            where = [places[part] for part in _tuples(of, batch.num_rows)]
+            counts[where, classes.to_numpy()] = numbers.to_numpy()
         noise = sampler(choice.event)
-        noisy = counts + noise.sample(len(counts), bits=bits)
-        found.append(choice.settled(noisy, noise.quantile(choice.width_confidence)))
-    return found
+        noisy = counts + noise.sample(counts.size, bits=bits).reshape(counts.shape)
+        width = noise.quantile(choice.width_confidence)
+        found.append([choice.settled(one, width) for one in noisy])
+    return list(zip(*found, strict=True))
+
+
+def _parts(plan: Plan) -> list[tuple[object, ...]]:
+    """Return the name of each public part of the table; one without a name if there are none."""
+    groups = plan.query.groups
+    parts = None if groups is None else groups.parts
+    return [()] if parts is None else list(_tuples(parts.columns, parts.num_rows))
+
+
+def _tuples(columns: Sequence[Any], rows: int) -> Iterable[tuple[object, ...]]:
+    return zip(*(column.to_pylist() for column in columns), strict=True) if columns else [()] * rows
 
 
 _Counted = tuple[Sealed, "Bounding", str]
@@ -147,18 +168,20 @@ def _asked(plan: Plan, engine: Engine, bits: Bits) -> Bounding:
     from deniable.query.collect import asked
 
     survey, groups = plan.query.survey, plan.query.groups
-    chosen = [Units()] if isinstance(plan.price.found, TruncatedGeometric) else []
-    return asked(
+    counted = [Units()] if isinstance(plan.price.found, TruncatedGeometric) else []
+    question = asked(
         engine,
         survey.rows(engine, _needed(plan)),
         unit=survey.unit,
         groups=_names(plan),
         keyed=groups is not None and groups.keys is not None,
-        measures=[*chosen, *(noisy.measure for noisy in plan.price.measured)],
+        measures=[*counted, *(noisy.measure for noisy in plan.price.measured)],
         contributions=plan.price.contributions,
         bits=bits,
         rest=bool(plan.price.rest),
     )
+    parts = None if groups is None else groups.parts
+    return question if parts is None else replace(question, apart=parts.num_columns)
 
 
 def _collected(plan: Plan, engine: Engine, bits: Bits) -> _Counted:
@@ -185,26 +208,32 @@ def _searched(plan: Plan, engine: Engine, bits: Bits) -> _Counted:
 def _rest(
     plan: Plan, engine: Engine, question: Bounding, shown: pa.Table, table: str, bits: Bits
 ) -> list[Integers]:
-    """Return the noisy integers of everything whose group is not shown: an entry for each measure."""
+    """Return the noisy integers of everything whose group is not shown: for each measure an entry, or one
+    for each part.
+    """
     import pyarrow as pa
 
     from deniable.query.rest import everything_else
 
-    alone = plan.of_rest
+    alone, groups = plan.of_rest, plan.query.groups
+    parts = None if groups is None else groups.parts
     samplers = [sampler(noisy.event) for noisy in alone.price.measured]
-    sealed = everything_else(engine, question, shown, table)
+    sealed = everything_else(engine, question, shown, table, parts)
     [batch] = pa.Table.from_batches(list(sealed.batches()), sealed.schema).combine_chunks().to_batches()
     counts = [batch.column(place) for place in range(batch.num_columns - len(samplers), batch.num_columns)]
     return _add_noise(counts, samplers, bits, alone.readings)
 
 
 def _with_rest(plan: Plan, table: pa.Table, rest: Sequence[Integers]) -> pa.Table:
-    """Return the table with one row more, the last, whose keys are missing."""
+    """Return the table with one row more, the last, whose keys are missing; or one for each part."""
     import pyarrow as pa
 
-    alone = dict(columns(plan.of_rest, rest))
+    groups = plan.query.groups
+    parts = None if groups is None else groups.parts
+    alone = {name: pa.array(values) for name, values in columns(plan.of_rest, rest)}
+    alone |= {} if parts is None else dict(zip(parts.column_names, parts.columns, strict=True))
     arrays = [
-        pa.array(alone[field.name]) if field.name in alone else pa.nulls(1, field.type)
+        alone[field.name] if field.name in alone else pa.nulls(len(rest[0]), field.type)
         for field in table.schema
     ]
     return pa.concat_tables([table, pa.table(arrays, schema=table.schema)])

@@ -1,6 +1,7 @@
 """The histograms that bounds are chosen from, in SQL: what one unit adds is ONE in all (`automatic`).
 
-The source is read into `ROWS`, once for all of them. Numbers leave sealed: (class, number).
+The source is read into `ROWS`, once for all of them. Numbers leave sealed: (class, number), after the name
+of the part where there are public parts (`Groups.parts`): a histogram for each, a unit being in one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from deniable.bits import Bits
 from deniable.engines.engine import Engine
 from deniable.query import bounding
 from deniable.query.automatic import ONE, Choice
+from deniable.query.bounding import KEYS
 from deniable.query.by_value import ROWS
 from deniable.query.collect import asked, declare, temporary
 from deniable.query.measures import Bins, Contributions, Units
@@ -33,9 +35,11 @@ def tallies(
     groups: Sequence[str],
     keys: pa.Table | None,
     bits: Bits,
+    parts: int = 0,
 ) -> Iterator[Sealed]:
     """Yield the exact histogram of each choice, in their order; read each before the next.
 
+    parts: how many of the key columns name a public part.
     Raises:  ParameterError: judged from types, before data are read. EngineError: why is private.
     """
     measures = [
@@ -54,46 +58,58 @@ def tallies(
     )
     if keys is not None:
         declare(engine, keys, question)
-    engine.execute(temporary(ROWS, bounding.rows(question)))
+    part = [f"g{i}" for i in range(parts)]
+    read = bounding.rows(question)
+    engine.execute(temporary(ROWS, _with_parts(read, part) if part and keys is not None else read))
     for place, choice in enumerate(choices):
-        yield Sealed(engine.stream(tally(choice, place, question.keys, per_row=unit is None), few=True), None)
+        counted = tally(choice, place, question.keys, part, per_row=unit is None)
+        yield Sealed(engine.stream(counted, few=True), None)
     engine.execute(f"DROP TABLE {ROWS}")
 
 
-def tally(choice: Choice, place: int, keys: Sequence[str], *, per_row: bool) -> exp.Select:
-    """Return (class, number) of one choice; classes that nobody is in are missing."""
+def _with_parts(rows: exp.Select, part: Sequence[str]) -> exp.Select:
+    """Return the rows with the part that their declared key is in."""
+    names = (f"{KEYS}.{name}" for name in part)
+    return exp.select("read.*", *names).from_(rows.subquery("read")).join(KEYS, using="place")
+
+
+def tally(
+    choice: Choice, place: int, keys: Sequence[str], part: Sequence[str] = (), *, per_row: bool
+) -> exp.Select:
+    """Return (class, number) of one choice, of each part; classes that nobody is in are missing."""
+    owner, keys = ["unit", *part], [key for key in keys if key not in part]
     match choice.argument:
         case "bounds":
-            weighed = _weights(place, per_row=per_row)
+            weighed = _weights(place, part, per_row=per_row)
         case "max_groups":
-            each = exp.select("unit", *keys).distinct().from_(ROWS).subquery("pairs")
-            most = exp.select("unit", "COUNT(*) AS m").from_(each).group_by("unit")
-            weighed = _classed(choice, most)
+            each = exp.select(*owner, *keys).distinct().from_(ROWS).subquery("pairs")
+            most = exp.select(*owner, "COUNT(*) AS m").from_(each).group_by(*owner)
+            weighed = _classed(choice, most, part)
         case _:
-            each = exp.select("unit", "COUNT(*) AS n").from_(ROWS).group_by("unit", *keys).subquery("pairs")
-            most = exp.select("unit", "MAX(n) AS m").from_(each).group_by("unit")
-            weighed = _classed(choice, most)
+            each = exp.select(*owner, "COUNT(*) AS n").from_(ROWS).group_by(*owner, *keys).subquery("pairs")
+            most = exp.select(*owner, "MAX(n) AS m").from_(each).group_by(*owner)
+            weighed = _classed(choice, most, part)
     number = named(saturated(sql("SUM(number)")), "number")
-    return exp.select("class", number).from_(weighed.subquery("weighed")).group_by("class")
+    return exp.select(*part, "class", number).from_(weighed.subquery("weighed")).group_by(*part, "class")
 
 
-def _classed(choice: Choice, most: exp.Select) -> exp.Select:
+def _classed(choice: Choice, most: exp.Select, part: Sequence[str]) -> exp.Select:
     """Return a row for each unit: the class of its m, and ONE."""
     *ends, _ = choice.ends
     cases = " ".join(f"WHEN m <= {int(end)} THEN {place}" for place, end in enumerate(ends))
     place = named(sql(f"CASE {cases} ELSE {len(ends)} END" if ends else "0"), "class")
-    return exp.select(place, f"CAST({ONE} AS HUGEINT) AS number").from_(most.subquery("most"))
+    return exp.select(*part, place, f"CAST({ONE} AS HUGEINT) AS number").from_(most.subquery("most"))
 
 
-def _weights(place: int, *, per_row: bool) -> exp.Select:
+def _weights(place: int, part: Sequence[str], *, per_row: bool) -> exp.Select:
     """Return for each unit and class floor(ONE * c / n): c of its n values are there."""
     leaf = f"x{place} AS class"
     if per_row:
-        found = exp.select(leaf, f"CAST({ONE} AS HUGEINT) AS number").from_(ROWS)
+        found = exp.select(*part, leaf, f"CAST({ONE} AS HUGEINT) AS number").from_(ROWS)
         return found.where(f"x{place} IS NOT NULL")
-    counted = exp.select("unit", leaf, "COUNT(*) AS c").from_(ROWS).where(f"x{place} IS NOT NULL")
-    counted = counted.group_by("unit", f"x{place}")
+    counted = exp.select("unit", *part, leaf, "COUNT(*) AS c").from_(ROWS).where(f"x{place} IS NOT NULL")
+    counted = counted.group_by("unit", *part, f"x{place}")
     all_values = exp.select("unit", f"COUNT(x{place}) AS n").from_(ROWS).group_by("unit")
     number = named(sql(f"(CAST({ONE} AS HUGEINT) * c) // n"), "number")
-    both = exp.select("class", number).from_(counted.subquery("counted"))
+    both = exp.select(*part, "class", number).from_(counted.subquery("counted"))
     return both.join(all_values.subquery("all_values"), using="unit")
