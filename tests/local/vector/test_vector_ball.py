@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import gammaincc
 
 from deniable.bits import SeededBits
 from deniable.errors import ParameterError
@@ -169,15 +170,81 @@ def test_proposals_do_not_depend_on_the_vector() -> None:
     assert np.abs(first.astype(int) - second).max() <= 1  # rounded by other bits
 
 
-def test_the_cap_has_the_same_mass_for_every_vector() -> None:
-    d, n = 12, 200_000
-    cap = best(Fraction(2), d)
-    drawn = proposing._proposed(n, d, bits())
-    deviation = sqrt(cap.mass * (1 - cap.mass) / n)
+@pytest.mark.parametrize(("epsilon", "d", "gaussian"), [(2, 12, False), (8, 12, False), (6, 12, True)])
+def test_a_proposal_is_kept_equally_often_whatever_the_vector(epsilon: int, d: int, gaussian: bool) -> None:
+    n, cap = 100_000, best(Fraction(epsilon), d, gaussian=gaussian)
+    deviation = sqrt(cap.chance * (1 - cap.chance) / n)
     for unit in (np.eye(d)[0], -np.eye(d)[11], np.full(d, 1 / sqrt(d)), sphere(1, d)[0]):
-        share = proposing._inside(drawn, np.tile(unit, (n, 1)), cap).mean()
-        assert two_sided((share - cap.mass) / deviation) > ALPHA
-        assert two_sided((share - 1.1 * cap.mass) / deviation) < ALPHA
+        share = proposing._tried(unit[None, :], np.zeros(n, np.int64), cap, bits())[1].mean()
+        assert two_sided((share - cap.chance) / deviation) > ALPHA
+        assert two_sided((share - 1.06 * cap.chance) / deviation) < ALPHA
+
+
+@pytest.mark.parametrize("epsilon", ["1/2", "2", "8"])
+def test_kept_directions_have_the_law_of_draws_that_are_dropped_outside_the_cap(epsilon: str) -> None:
+    """In three dimensions <U, u> is uniform on [-1, 1]: bins outside the cap have a times the mass."""
+    n, cap, unit = 60_000, best(Fraction(epsilon), 3), sphere(1, 3)
+    coded = directions(np.tile(unit, (n, 1)), cap, bits()).astype(float) - 2**15
+    along = coded @ unit[0] / np.linalg.norm(coded, axis=1)
+    inside = cap.gamma + (1 - cap.gamma) * np.linspace(0, 1, 11)
+    edges = np.concatenate([np.linspace(-1, cap.gamma, 6), inside[1:]])
+    seen = np.histogram(along, edges)[0]
+
+    def surprise(a: float) -> float:
+        weights = np.diff(edges) * np.where(edges[:-1] < cap.gamma - 1e-9, a, 1.0)
+        expected = n * weights / weights.sum()
+        return float(gammaincc(7, ((seen - expected) ** 2 / expected).sum() / 2))
+
+    assert surprise(cap.outside) > ALPHA
+    assert surprise(1.3 * cap.outside) < ALPHA
+
+
+@pytest.mark.parametrize(("epsilon", "d"), [("1/2", 2), ("4", 5), ("8", 90)])
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_no_proposal_is_likelier_than_epsilon_allows(epsilon: str, d: int, gaussian: bool) -> None:
+    """Steps 1 to 3 at single proposals, with exact exponents: leaning ones add e**epsilon - 1 at most."""
+    cap = best(Fraction(epsilon), d, gaussian=gaussian)
+    sigma, tilt, unit = 2.0**48, cap.tilt, sphere(1, d)[0]
+    centre = [int(x) for x in np.rint(unit * (tilt.shift * sigma))]
+    random, ratios = np.random.default_rng(4), []
+    for _ in range(200):
+        x = [int(v) for v in np.rint(random.normal(size=d) * sigma + random.uniform(0, 2) * np.array(centre))]
+        point, none, one = np.array([x], float), np.zeros(0, np.int64), np.zeros(1, np.int64)
+        high = proposing._inner(point - np.array([centre], float), unit[None, :]) / sigma + tilt.shift
+        upright = proposing._odds(point, none, np.zeros(0), cap)[0]
+        leaning = proposing._odds(point, one, high, cap)[0]
+        if leaning > 0 and high > tilt.shift:  # others are turned to the other side
+            assert upright > 0
+            squares = sum(c * (2 * a - c) for a, c in zip(x, centre, strict=True))
+            exponent = Fraction(squares, 2**97)
+            moved = mpmath.exp(mpmath.mpf(exponent.numerator) / exponent.denominator)
+            odds = mpmath.mpf(2**64 - tilt.upright) / tilt.upright
+            ratios.append(1 + 2 * odds * moved * mpmath.mpf(leaning) / mpmath.mpf(upright))
+    most = mpmath.exp(Fraction(epsilon).numerator / mpmath.mpf(Fraction(epsilon).denominator))
+    assert len(ratios) > 20
+    assert 1 - 1e-8 < max(ratios) / most < 1
+    assert max(ratios) / min(ratios) < 1 + 1e-10  # the cap is flat
+
+
+def test_lengths_near_the_least_one_are_compared_exactly() -> None:
+    """Rows at 5 deviations, a whole number more or less: floating point sees the same length."""
+    rows = np.array([[3.0, 4.0], [3.0, 4.0], [3.0, 4.0]]) * 2.0**48 + [[0.0, 0.0], [0.0, -1.0], [1.0, 0.0]]
+    length = np.sqrt(proposing._inner(rows, rows)) / 2.0**48
+    assert proposing._reaching(rows, length, 5.0).tolist() == [True, False, True]
+    assert proposing._reaching(rows, length, 4.9).all()
+    assert not proposing._reaching(rows, length, 5.1).any()
+
+
+def test_what_falls_off_is_the_exponential() -> None:
+    excess = np.concatenate([np.linspace(0, 64, 2001), [1e-300, 100.0, 1e9, -1.0]])
+    for x, found in zip(excess, proposing._falling(excess), strict=True):
+        true = mpmath.exp(-mpmath.mpf(min(max(float(x), 0.0), 64.0)))
+        assert abs(mpmath.mpf(float(found)) / true - 1) < 2.0**-43
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(1, 1.2), (4, 2.4), (8, 4.2), (12, 4.8), (100, 4.8)])
+def test_a_few_proposals_are_enough_at_any_epsilon(epsilon: int, most: float) -> None:
+    assert 1 / best(Fraction(epsilon), 90).chance < most
 
 
 def test_codes_are_rounded_without_bias() -> None:

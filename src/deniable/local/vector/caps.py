@@ -29,6 +29,8 @@ from math import erfc, exp, inf, isqrt, lgamma, pi, sqrt
 from deniable.brackets import negative_exponential
 from deniable.errors import ParameterError
 from deniable.exact import text
+from deniable.local.vector import tilts
+from deniable.local.vector.tilts import Tilt
 
 SPARE = Fraction(1, 1 << 30)
 """The part of epsilon that pays for proposals that are not exactly uniform (`slack` is below it)."""
@@ -37,6 +39,7 @@ SIGMA_BITS = 48
 ROUND_BITS = 53
 SMOOTH = 4
 REACH = 13
+FAR = 14
 ODDS_BITS = 64
 _STEPS = 256
 _LEAST_KEPT = 2.0**-9
@@ -106,17 +109,56 @@ class Cap:
         return _beta((d - 1) / 2, 1.5, 1 - self.gamma**2) / (2 * d)
 
     @property
+    def tilt(self) -> Tilt:
+        """How proposals lean towards the cap."""
+        if self.gaussian:
+            return tilts.half_space(self.gamma, self.odds)
+        return tilts.best(self.gamma, self.dimension, self.odds)
+
+    @property
+    def chance(self) -> float:
+        """The probability that a proposal is kept (`tilts`, step 4)."""
+        return self.tilt.share * self.kept * self.tilt.upright / self.odds
+
+    @property
     def slack(self) -> float:
-        """A bound on ln(Z for one u / Z for another): proved in `proposals`, steps 4 to 8."""
-        d, gamma = self.dimension, self.gamma
-        block = isqrt(d) + 1
-        blocks = -(-d // block)
-        length = 0.0 if self.gaussian else gamma * sqrt(d)
-        units = block * sqrt(blocks) + sqrt(d) + blocks + (length + 1) * ((block + blocks) / 2 + 5)
-        rounding = 2.0**-ROUND_BITS * units
-        tau = 1.001 * REACH * (SMOOTH * (1 + length) * 2.0**-SIGMA_BITS + rounding)
-        kappa = 0.8 * tau / (1 - gamma if d == 2 and not self.gaussian else 1) + 2.0**-100
-        return float(2 * kappa / (self.kept - kappa)) if self.kept > kappa else inf
+        """A bound on what a report costs beyond ln(1/a): proved in `proposals`, steps 4 to 11."""
+        return self._uneven + 4 * self._pointwise
+
+    @property
+    def _pointwise(self) -> float:
+        """The largest relative error of a probability with which something is kept (step 5)."""
+        root, additions, tilt = sqrt(self.dimension), sum(_blocks(self.dimension)) + 6, self.tilt
+        steepest = exp(tilt.shift * self.gamma * (tilt.top - tilt.near))
+        moved = (root + FAR + 1) * (root + 1) * 2.0 ** -(SIGMA_BITS + 1)
+        added = additions * (tilt.shift * (root + FAR + 3 + tilt.shift) + tilt.shift**2)
+        return 2.0**-42 + 2.0**-ROUND_BITS * steepest + moved + 2.0 ** -(ROUND_BITS - 1) * added
+
+    @property
+    def _uneven(self) -> float:
+        """A bound on ln(Z for one u / Z for another) (steps 6 to 11)."""
+        d, gamma, tilt = self.dimension, self.gamma, self.tilt
+        (block, blocks), root = _blocks(d), sqrt(d)
+        length = 0.0 if self.gaussian else gamma * root
+        units = block * sqrt(blocks) + root + blocks + (length + 1) * ((block + blocks) / 2 + 5)
+        smooth, rounding = 2.0**-SIGMA_BITS, 2.0**-ROUND_BITS
+        tau = 1.001 * (REACH + tilt.shift) * (SMOOTH * (1 + gamma) * smooth + rounding * units)
+        tau += (root + 1) * smooth
+        radius = 1.001 * (REACH * SMOOTH * smooth + rounding * (root + FAR) * (block + blocks + 5))
+        slabs = 0.8 * tau * (self._thin + exp(-(tilt.shift**2) / 2)) * 1.01
+        steep = 0.0 if self.gaussian else tilt.shift * gamma
+        kappa = slabs + radius * (2.1 * tilt.edge + steep) + 2.0**-100
+        left = tilt.share * self.kept - kappa
+        return float(2 * kappa / left) if left > 0 else inf
+
+    @property
+    def _thin(self) -> float:
+        """How much thinner the law of <U, u> is at the edge of the cap than in the middle (step 9)."""
+        if self.gaussian:
+            return exp(-(self.gamma**2) / 2)
+        if self.dimension == 2:
+            return 1 / (1 - self.gamma)
+        return float((1 - self.gamma**2) ** ((self.dimension - 3) / 2))
 
 
 def odds(epsilon: Fraction) -> int:
@@ -136,14 +178,19 @@ def best(epsilon: Fraction, dimension: int, *, gaussian: bool = False) -> Cap:
         raise ParameterError("epsilon", text(epsilon), "is too small for a direction", "Give at least 1e-6.")
     outside = odds(epsilon)
     highest = 8 * _STEPS if gaussian else min(_STEPS * isqrt(dimension) - 1, 9 * _STEPS)
-    fit = [
-        cap
-        for height in range(highest)
-        if (cap := Cap(dimension, height, outside, gaussian)).kept >= _LEAST_KEPT and cap.slack < SPARE
-    ]
-    if not fit:
+    caps = [Cap(dimension, height, outside, gaussian) for height in range(highest)]
+    fit = [cap for cap in caps if cap.kept >= _LEAST_KEPT]
+    fit.sort(key=lambda cap: (cap.square + (dimension - 1) * cap.across) / cap.slope**2)
+    found = next((cap for cap in fit if cap.slack < SPARE), None)
+    if found is None:
         raise ParameterError("dimension", dimension, "is too large for the proof", "Give at most 65,536.")
-    return min(fit, key=lambda cap: (cap.square + (dimension - 1) * cap.across) / cap.slope**2)
+    return found
+
+
+def _blocks(dimension: int) -> tuple[int, int]:
+    """Return how many coordinates a block of an inner product has, and how many blocks there are."""
+    block = isqrt(dimension) + 1
+    return block, -(-dimension // block)
 
 
 def _beta(a: float, b: float, x: float) -> float:

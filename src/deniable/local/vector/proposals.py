@@ -1,43 +1,69 @@
-"""Directions for PrivUnit: proposed without looking at the vector, kept by exact odds.
+"""Directions for PrivUnit: integers proposed at random, kept by odds that are proved.
 
-A proposal is a vector X of d independent draws of `DiscreteGaussian`, sigma = 2**48: integers. It is kept if
-`_inside(X, u)`, a fixed function of X and the unit vector u; otherwise with probability a = odds / 2**64,
-by comparing 64 fresh bits. What is not kept is replaced by a fresh proposal (`directions`).
+An upright proposal is a vector X of d independent draws of `DiscreteGaussian`, sigma = 2**48. A leaning one
+is such a vector G, turned to the side of the unit vector u and moved by whole numbers c near shift sigma u:
+X = G + c or c - G. 64 fresh bits decide which it is. An upright one is kept with probability h(X), a leaning
+one only in the cap; `tilts` says what h and `shift` are, and why. What is not kept is replaced by a fresh
+proposal (`directions`).
 
 The guarantee: for any two vectors u, w that `lifted` can give, and any set S of directions,
 P(X in S | u) <= e**epsilon P(X in S | w).
 
-1. Let D be the law of a proposal: it has nothing to do with u. With k(X, u) = 1 inside the cap and a outside,
-   P(X | u) = D(X) k(X, u) / Z(u), where Z(u) = sum over X of D(X) k(X, u) = a + (1 - a) Q(u),
-   Q(u) = P(_inside(X, u)). This holds exactly, whatever floating point does inside `_inside`.
-2. k(X, u) / k(X, w) <= 1/a <= e**(epsilon - 2**-30): integers, proved by `caps.odds`.
-3. So all that is left is Z(w) / Z(u) <= e**(2**-30): the cap has nearly the same mass for every u. Let
-   Q = P(<G, u> >= gamma |G|) for a normal vector G (Gaussian form: >= gamma s): the same for all |u| = 1.
-4. The law of X is, up to a factor 1 +- d 2**-400, that of G + E with G ~ N(0, s**2 I),
-   s**2 = sigma**2 - r**2, r = 4, and E given G discrete Gaussian on the shifted grid with parameter r: the
-   product of the two densities, integrated over G, is that of X over a sum along the grid, which is constant
-   up to 1 +- 2 e**(-2 pi**2 r**2) in each coordinate (Poisson summation).
-5. Outside an event of probability below 10 d e**(-13**2 / 2) < 2**-100, every |X_i| < 13 sigma, |E_i| < 13 r,
-   |<E, u>| < 13 r, and every partial sum of <X, u> over a set A of coordinates is below 13 sigma |u_A|, for
-   the sets that come up in adding (discrete Gaussians have no heavier tails than Gaussians).
-6. Then `_inner` adds in `blocks` blocks of `block` coordinates. Each addition errs by at most 2**-53 of its
-   result, so <X, u> is off by at most 13 sigma 2**-53 (block sqrt(blocks) + blocks + sqrt(d)): the parts
-   within blocks (Cauchy-Schwarz over blocks), across, and the products. A sum of squares is off by at most
-   (block + blocks + 1) 2**-53 of itself, its root by half of that and one more rounding: so are |X| and the
-   length of u, which `lifted` divides by.
-7. So `_inside` compares h(G) = <G, u> - gamma |G| with 0, off by at most tau s:
-   tau = 13 (r (1 + gamma sqrt(d)) / sigma + 2**-53 (step 6, and (1 + gamma sqrt(d)) times its last line)).
-8. P(|h(G)| <= tau s) <= 2 tau phi(0) < 0.8 tau. With direction U = G/|G|, independent of |G|, this is
-   E P(|<U, u> - gamma| <= tau s/|G|) <= 2 tau f(0) E[s/|G|], f the density of <U, u>, largest at 0 for
-   d >= 3; f(0) E[s/|G|] = phi(0). For d = 2: given G at right angles to u, h grows in <G, u> with a slope of
-   at least 1 - gamma, so 0.8 tau / (1 - gamma). In the Gaussian form h = <G, u> - gamma s: 0.8 tau.
-   So |Q(u) - Q| <= kappa = that + 2**-100, and ln(Z(w)/Z(u)) <= 2 kappa / (Z - kappa): `Cap.slack`, which
-   `caps.best` demands to be below 2**-30.
-   Rounding may differ with the place in an array, and so from trial to trial. Then each trial has its own
-   Z(u), all within kappa of Z; the sum over trials still lies between 1/(Z + kappa) and 1/(Z - kappa).
-9. `lifted` turns v into u or -u at random: a mixture over u; a bound between all pairs holds for mixtures.
-10. What is reported is a function of X and of bits that are independent of everything (`codes`).
+1. With D the law of an upright X, U/2**64 the chance of one, and H and A the probabilities with which an
+   upright or a leaning proposal at X is kept, the kept ones have the weights first(X) = (U/2**64) D(X) H(X)
+   and second(X, u) <= (1 - U/2**64) 2 D(X - c) A(X, u), as G and -G have the same chance and no X comes from
+   more than those two. P(X | u) = (first + second)/Z(u), Z(u) being their sum over all X. `first` has nothing
+   to do with u, so P(X | u) / P(X | w) <= (1 + second(X, u)/first(X)) Z(w)/Z(u).
+2. D(X - c)/D(X) = exp((2 <X, c> - |c|**2) / (2 sigma**2)), exactly. In deviations, with r = |X| and
+   t = <X, u>, that is exp(shift t - shift**2 / 2) up to 1 +- eta (step 5). A(X, u) is at most exp(-shift (t -
+   level)), and H(X) is exp(-shift (gamma top - level)), up to 1 +- eta, where level = gamma min(r, top)
+   depends on X alone. Both are 0 where r is below `near`, which is decided exactly (`_reaching`).
+3. So second/first <= (2**64 - U)/U 2 exp(shift gamma top - shift**2 / 2) (1 + eta)/(1 - eta), which is at
+   most (1 - a)/a (1 + eta)/(1 - eta): U is an integer, proved by `tilts._upright`. Then 1 + second/first is
+   at most (1/a)(1 + eta)/(1 - eta), and 1/a <= e**(epsilon - 2**-30): integers, proved by `caps.odds`.
+4. Nothing here needs A from below: a leaning proposal that is lost costs no privacy by itself. What is left
+   is Z(w)/Z(u), steps 6 to 11. `Cap.slack` is 4 eta + the bound on ln(Z(w)/Z(u)) there, and `caps.best`
+   demands that it is below 2**-30.
+5. eta (`Cap._pointwise`): `_falling` errs by 2**-43 of itself; `_kept` rounds A down and H up to a multiple
+   of 2**-53. c = shift sigma u + e with |e| <= (sqrt(d) + 1)/2, and t is computed as |<G, u>| + shift: with
+   that the exponent of step 2 is off by <X, e>/sigma**2, which is at most (sqrt(d) + 15)(sqrt(d) + 1) 2**-49
+   since leaning proposals beyond r = sqrt(d) + 14 are not kept, by shift**2 times |u|**2 - 1, which is below
+   (block + blocks + 4) 2**-52, as `lifted` made it, and by rounding. `_inner` adds in `blocks` blocks of
+   `block` coordinates, so it errs by (block + blocks + 2) 2**-53 |G| |u| at most (Cauchy-Schwarz); |X| errs
+   by half of that and two roundings.
+6. Z(u) is, up to 1 +- eta and by step 2, a constant times a E h(X) + (1 - a) I(u), where X has the law D and
+   I(u) = E[h(X); X is found in the cap]. The first part is the same for all u. Let I = E[h(G); <G, u> >=
+   gamma |G|] for a normal vector G (Gaussian form: >= gamma s): the same for all |u| = 1.
+7. The law of X is, up to a factor 1 +- d 2**-400, that of G + E with G ~ N(0, s**2 I), s**2 = sigma**2 -
+   r**2, r = 4, and E given G discrete Gaussian on the shifted grid with parameter r: the product of the two
+   densities, integrated over G, is that of X over a sum along the grid, which is constant up to 1 +- 2 e**(-2
+   pi**2 r**2) in each coordinate (Poisson summation).
+8. Outside an event of probability below 10 d e**(-13**2 / 2) < 2**-100, every |X_i| < 13 sigma, |E_i| < 13 r,
+   |<E, u>| and |<E, G>|/|G| < 13 r, |X| < (sqrt(d) + 13) sigma, and every partial sum of <X, u> over a set A
+   of coordinates is below 13 sigma |u_A|, for the sets that come up in adding (discrete Gaussians have no
+   heavier tails than Gaussians). Then |X| and |G| differ by less than 13.01 r, as |E|**2/|G| is far below r
+   where h(G) > 0. Each addition errs by at most 2**-53 of its result, so <X, u> is off by at most 13 sigma
+   2**-53 (block sqrt(blocks) + blocks + sqrt(d)): the parts within blocks (Cauchy-Schwarz over blocks),
+   across, and the products; with 13 + shift for X - c. A sum of squares is off by at most (block + blocks +
+   1) 2**-53 of itself, its root by half of that and one more rounding.
+9. So it is found as for G whether X is in the cap, unless |<G, u> - gamma |G|| <= tau s, with tau = 13 r (1 +
+   gamma)/sigma + the errors of step 8 + those of c. For the direction U = G/|G|, which is independent of |G|,
+   P(|<G, u> - gamma |G|| <= tau s) = E P(|<U, u> - gamma| <= tau s/|G|) <= 2 tau f(gamma) E[s/|G|], f the
+   density of <U, u>, which falls from 0 on for d >= 3 (1 % is added for its change over the slab). f(0)
+   E[s/|G|] = phi(0), so that is 0.8 tau f(gamma)/f(0). For d = 2: given G at right angles to u, the
+   difference grows in <G, u> with a slope of at least 1 - gamma, so 0.8 tau / (1 - gamma). In the Gaussian
+   form: 0.8 tau phi(gamma)/phi(0).
+10. On which side of u a draw is, is in doubt only where |<X, u> - shift sigma| is within tau sigma: 0.8 tau
+    exp(-shift**2 / 2). |X| and |G| are on different sides of `near` with a probability (weighted by h) of 2
+    edge radius, radius = 13 r/sigma + the error of |X|; elsewhere h differs by shift gamma radius at most.
+11. So |I(u) - I| <= kappa, the sum of these and 2**-100; with share = E h and Z = a + (1 - a) Q,
+    ln(Z(w)/Z(u)) <= 2 kappa / (share Z - kappa) + 2 eta. (A is rounded down: that loses 2**-53 of a proposal,
+    below 2**-46 of what is kept.) Rounding may differ with the place in an array, and so from trial to trial.
+    Then each trial has its own Z(u), all within these bounds, and so has the sum over trials.
+12. `lifted` turns v into u or -u at random: a mixture over u; a bound between all pairs holds for mixtures.
+13. What is reported is a function of X and of bits that are independent of everything (`codes`).
 
+Kept directions have the law that `caps` states, since the direction of a draw is independent of its length.
 The bits that a report takes, and so its time, depend on v only through Z(u): by less than 2**-30 of it.
 """
 
@@ -45,14 +71,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from math import isqrt
-from typing import Any
+from math import isqrt, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.bits import Bits
-from deniable.local.vector.caps import ODDS_BITS, SIGMA_BITS, Cap
+from deniable.local.vector.caps import FAR, SIGMA_BITS, Cap
 from deniable.noise.gaussian import DiscreteGaussian
 
 Reals = NDArray[np.float64]
@@ -62,6 +87,8 @@ _HALF = 1 << 15
 _GAUSSIAN_STEP = SIGMA_BITS - 11
 _FARTHEST = (_HALF - 1) * 2.0**16
 _TINY = 2.0**-400
+_SIGMA = 2.0**SIGMA_BITS
+_HAIR = 2.0**-40
 
 
 def step(cap: Cap) -> float:
@@ -92,7 +119,7 @@ def _scaled(vectors: Reals, bits: Bits) -> tuple[Reals, Reals]:
     largest = np.abs(vectors).max(axis=1)
     zero = np.flatnonzero(largest == 0)
     scaled = vectors / np.where(largest == 0, 1.0, largest)[:, None]
-    scaled[zero] = _proposed(len(zero), vectors.shape[1], bits)
+    scaled[zero] = _drawn(len(zero), vectors.shape[1], bits)
     scaled[zero[~scaled[zero].any(axis=1)], 0] = 1.0
     return scaled, largest * np.sqrt(_inner(scaled, scaled)) * (largest > 0)
 
@@ -108,10 +135,10 @@ def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     waiting = np.arange(min(room, n))
     after = len(waiting)
     while len(waiting):
-        tries = 1 if after < n else max(1, min(room // len(waiting), int(2 / cap.kept)))
-        proposals = _proposed(len(waiting) * tries, d, bits)
-        asking = vectors[waiting] if tries == 1 else vectors[np.repeat(waiting, tries)]
-        kept = _kept(proposals, asking, cap, bits).reshape(-1, tries)
+        tries = 1 if after < n else max(1, min(room // len(waiting), int(2 / cap.chance)))
+        asking = waiting if tries == 1 else np.repeat(waiting, tries)
+        proposals, keep = _tried(vectors, asking, cap, bits)
+        kept = keep.reshape(-1, tries)
         served = np.flatnonzero(kept.any(axis=1))
         first = served * tries + kept[served].argmax(axis=1)
         out[waiting[served]] = codes(proposals[first], cap, bits)
@@ -137,9 +164,9 @@ def codes(proposals: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     return whole.astype(np.uint16)
 
 
-def _proposed(n: int, d: int, bits: Bits) -> Reals:
-    """Return n proposals, `(n, d)`: whole numbers as float64 (exact below 2**53 = 32 sigma)."""
-    return _noise().sample(n * d, bits=bits).astype(np.float64).reshape(n, d)
+def _drawn(n: int, d: int, bits: Bits) -> NDArray[np.int64]:
+    """Return n vectors of independent draws, `(n, d)`."""
+    return _noise().sample(n * d, bits=bits).reshape(n, d)
 
 
 @cache
@@ -147,18 +174,69 @@ def _noise() -> DiscreteGaussian:
     return DiscreteGaussian(Fraction(1 << (2 * SIGMA_BITS)))
 
 
-def _kept(proposals: Reals, vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.bool_]:
-    """Return which proposals are kept: all in the cap, others with probability odds / 2**64."""
-    kept = _inside(proposals, vectors, cap)
-    outside = np.flatnonzero(~kept)
-    kept[outside] = bits.uint64(len(outside)) < np.uint64(min(cap.odds, (1 << ODDS_BITS) - 1))
+def _tried(
+    vectors: Reals, asking: NDArray[np.int64], cap: Cap, bits: Bits
+) -> tuple[Reals, NDArray[np.bool_]]:
+    """Return one proposal for each of these people, `(n, d)`, and which are kept (step 1)."""
+    tilt = cap.tilt
+    drawn = _drawn(len(asking), vectors.shape[1], bits)
+    proposals = drawn.astype(np.float64)
+    leaning = np.flatnonzero(bits.uint64(len(asking)) > np.uint64(tilt.upright - 1))
+    unit = vectors[asking[leaning]]
+    along = _inner(proposals[leaning], unit)
+    moved = np.where(along < 0, -1, 1)[:, None] * drawn[leaning]
+    moved += np.rint(unit * (tilt.shift * _SIGMA)).astype(np.int64)
+    proposals[leaning] = moved
+    odds = _odds(proposals, leaning, np.abs(along) / _SIGMA + tilt.shift, cap)
+    return proposals, _kept(odds, leaning, bits)
+
+
+def _odds(proposals: Reals, leaning: NDArray[np.int64], high: Reals, cap: Cap) -> Reals:
+    """Return H of proposals, A of those at `leaning`, whose <X, u> in deviations are `high` (step 2)."""
+    tilt, gamma = cap.tilt, cap.gamma
+    length = np.sqrt(_inner(proposals, proposals)) / _SIGMA
+    reach = np.ones(len(length)) if cap.gaussian else length
+    level = gamma * np.minimum(reach, tilt.top)
+    inside = (high >= gamma * reach[leaning]) & (length[leaning] <= sqrt(proposals.shape[1]) + FAR)
+    odds = _falling(tilt.shift * (gamma * tilt.top - level))
+    odds[leaning] = np.where(inside, _falling(tilt.shift * (high - level[leaning])), 0.0)
+    odds[~_reaching(proposals, length, tilt.near)] = 0.0
+    return odds
+
+
+def _reaching(proposals: Reals, length: Reals, least: float) -> NDArray[np.bool_]:
+    """Return where |X| is at least this many deviations: exactly, so that it depends on X alone (step 2)."""
+    reaching: NDArray[np.bool_] = length >= least
+    for place in np.flatnonzero(np.abs(length - least) <= least * _HAIR):
+        square = sum(int(x) ** 2 for x in proposals[place])
+        reaching[place] = square >= Fraction(least) ** 2 * (1 << (2 * SIGMA_BITS))
+    return reaching
+
+
+def _kept(odds: Reals, down: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]:
+    """Return True with these odds: multiples of 2**-53, those at `down` rounded down, all others up."""
+    limits = odds * 2.0**53
+    whole = np.ceil(limits)
+    whole[down] = np.floor(limits[down])
+    kept: NDArray[np.bool_] = bits.uint64(len(odds)) >> np.uint64(11) < whole.astype(np.uint64)
     return kept
 
 
-def _inside(proposals: Reals, vectors: Reals, cap: Cap) -> NDArray[np.bool_]:
-    reach: Any = 2.0**SIGMA_BITS if cap.gaussian else np.sqrt(_inner(proposals, proposals))
-    inside: NDArray[np.bool_] = _inner(proposals, vectors) >= cap.gamma * reach
-    return inside
+def _falling(excess: Reals) -> Reals:
+    """Return exp(-excess), off by less than 2**-43 of itself; for what is above 64, exp(-64). Below 0: 1.
+
+    y = excess / 64 is in [0, 1]. The nested Taylor polynomial of degree 20 cuts off less than 1/21! < 2**-65;
+    each of its steps t <- 1 - t y / i rounds by at most 2**-53 three times and passes on an error of t by a
+    factor y / i, so it is off by less than 2**-51, of at least 1/e. Six squarings make that 64 times as much,
+    and add less than 2**-46.
+    """
+    y = np.clip(excess, 0.0, 64.0) / 64
+    odds = np.ones_like(y)
+    for term in range(20, 0, -1):
+        odds = 1.0 - odds * y / term
+    for _ in range(6):
+        odds *= odds
+    return odds
 
 
 def _inner(first: Reals, second: Reals) -> Reals:
