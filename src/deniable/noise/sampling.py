@@ -1,7 +1,7 @@
 """How samplers fill arrays: in fixed pieces, small requests from a block drawn ahead, the range checked.
 
 1. Pieces hold 2**16 draws whatever was asked (`sample`), so neither data nor noise sets how work is cut.
-2. Up to 1024 draws from `SystemBits` come out of a block of 2**16 that was drawn earlier, and that goes with
+2. Up to 2**14 draws from `SystemBits` come out of a block of 2**16 that was drawn earlier, and that goes with
    the bits at a fork (`SystemBits.ahead`). Seeded bits are never drawn ahead: a seed means one sequence.
 3. Outputs with abs(x) >= 2**62 raise `NoiseError` (`_checked`), so that their sums with a value below 2**62
    fit in 64 bits. `shifted` looks before it shifts: an overflow there would wrap and go unseen.
@@ -24,7 +24,7 @@ Fill = Callable[[Integers, Bits], None]
 """Overwrites an array with independent draws."""
 
 _PIECE = 1 << 16
-_SMALL = 1 << 10
+_SMALL = 1 << 14
 _LIMIT_BITS = 62
 _LIMIT = 1 << _LIMIT_BITS
 

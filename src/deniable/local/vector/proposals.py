@@ -83,6 +83,7 @@ from deniable.noise.gaussian import DiscreteGaussian
 Reals = NDArray[np.float64]
 
 _PIECE = 1 << 17
+_AT_ONCE = 256
 _HALF = 1 << 15
 _GAUSSIAN_STEP = SIGMA_BITS - 11
 _FARTHEST = (_HALF - 1) * 2.0**16
@@ -135,7 +136,7 @@ def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
     waiting = np.arange(min(room, n))
     after = len(waiting)
     while len(waiting):
-        tries = 1 if after < n else max(1, min(room // len(waiting), int(2 / cap.chance)))
+        tries = 1 if after < n else max(1, min(_AT_ONCE // len(waiting), int(2 / cap.chance)))
         asking = waiting if tries == 1 else np.repeat(waiting, tries)
         proposals, keep = _tried(vectors, asking, cap, bits)
         kept = keep.reshape(-1, tries)
@@ -198,8 +199,10 @@ def _odds(proposals: Reals, leaning: NDArray[np.int64], high: Reals, cap: Cap) -
     reach = np.ones(len(length)) if cap.gaussian else length
     level = gamma * np.minimum(reach, tilt.top)
     inside = (high >= gamma * reach[leaning]) & (length[leaning] <= sqrt(proposals.shape[1]) + FAR)
-    odds = _falling(tilt.shift * (gamma * tilt.top - level))
-    odds[leaning] = np.where(inside, _falling(tilt.shift * (high - level[leaning])), 0.0)
+    excess = tilt.shift * (gamma * tilt.top - level)
+    excess[leaning] = tilt.shift * (high - level[leaning])
+    odds = _falling(excess)
+    odds[leaning[~inside]] = 0.0
     odds[~_reaching(proposals, length, tilt.near)] = 0.0
     return odds
 
@@ -223,18 +226,20 @@ def _kept(odds: Reals, down: NDArray[np.int64], bits: Bits) -> NDArray[np.bool_]
 
 
 def _falling(excess: Reals) -> Reals:
-    """Return exp(-excess), off by less than 2**-43 of itself; for what is above 64, exp(-64). Below 0: 1.
+    """Return exp(-excess), off by less than 2**-43 of itself; 1 below 0, and exp(-64) above 64.
 
-    y = excess / 64 is in [0, 1]. The nested Taylor polynomial of degree 20 cuts off less than 1/21! < 2**-65;
-    each of its steps t <- 1 - t y / i rounds by at most 2**-53 three times and passes on an error of t by a
-    factor y / i, so it is off by less than 2**-51, of at least 1/e. Six squarings make that 64 times as much,
-    and add less than 2**-46.
+    y = excess / 256 is in [0, 1/4]. The nested Taylor polynomial of degree 12 cuts off less than 2**-58; each
+    of its steps t <- 1 - t y / i rounds by 2**-54 and passes on a quarter of the error of t at most, with two
+    roundings of a product below 1/4: so it is off by less than 2**-53, of at least 3/4. Eight squarings make
+    that 256 times as much, and add less than 2**-45.
     """
-    y = np.clip(excess, 0.0, 64.0) / 64
+    y = np.clip(excess, 0.0, 64.0) / 256
     odds = np.ones_like(y)
-    for term in range(20, 0, -1):
-        odds = 1.0 - odds * y / term
-    for _ in range(6):
+    for term in range(12, 0, -1):
+        odds *= y
+        odds /= -term
+        odds += 1.0
+    for _ in range(8):
         odds *= odds
     return odds
 
