@@ -393,12 +393,12 @@ def test_without_need_for_noise_a_fit_is_the_clipped_one() -> None:
     model.fit(x, y)
     plan = model.plan_
     order = descent.shuffled(400, dn.SeededBits(5, insecure=True))
-    free = descent.descend(plan, plan.completed(x), y, order, lambda rows: rows.mean(axis=0))
+    free = descent.descend(plan, x, y, order, lambda rows: rows.mean(axis=0))
     assert model.coef_ == pytest.approx(free.weights[:4], abs=1e-3)
     assert model.intercept_ == pytest.approx(free.weights[4], abs=1e-3)
     unclipped = descent.descend(
         LinearRegression(epsilon=1, norm="linf", clip=100, batch=20).plan(400, 4),
-        plan.completed(x),
+        x,
         y,
         order,
         lambda rows: rows.mean(axis=0),

@@ -72,11 +72,14 @@ def reported(plan: Plan, bits: Bits) -> Collect:
 def descend(
     plan: Plan, features: Floats, targets: Floats, order: NDArray[np.int64], collect: Collect
 ) -> Descent:
-    """Run all rounds over people in this order: round t asks the t-th group of `batch`, nobody twice."""
+    """Run all rounds over people in this order: round t asks the t-th group of `batch`, nobody twice.
+
+    features: as people have them, `(n, attributes)`; each group's are completed when it is asked.
+    """
     state = Descent(plan)
     for start in range(0, plan.people, plan.batch):
         group = order[start : start + plan.batch]
-        rows = gradients(plan.loss, state.current, features[group], targets[group])
+        rows = gradients(plan.loss, state.current, plan.completed(features[group]), targets[group])
         state.advance(collect(clipped(rows, norm=plan.vector.norm, clip=plan.clip)))
     return state
 

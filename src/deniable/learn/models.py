@@ -146,7 +146,7 @@ class _Linear(Conventions):
     def _learn(
         self, plan: Plan, rows: Floats, wanted: Floats, order: NDArray[np.int64], collect: Collect
     ) -> None:
-        self._state = descend(plan, plan.completed(rows), wanted, order, collect)
+        self._state = descend(plan, rows, wanted, order, collect)
         self.reports_ = plan.people
         self._keep(self._state.weights, plan.rounds)
 

@@ -141,18 +141,18 @@ def fitted(
     batch: int | None = None,
 ) -> Floats:
     """Return the weights that a learner finds, the intercept last."""
-    rows = _completed(features)
     if learner == "mean":
         return np.append(np.zeros(features.shape[1]), target.mean())
     if learner == "least squares":
+        rows = _completed(features)
         square: Floats = rows.T @ rows / len(rows) + float(penalty) / 2 * np.eye(rows.shape[1])
         return np.asarray(np.linalg.solve(square, rows.T @ target / len(rows)), np.float64)
     if learner == "statistics":
-        whole = np.column_stack([rows, target])
+        whole = np.column_stack([_completed(features), target])
         vector = protocol(epsilon=epsilon, numbers=whole.shape[1], mechanism="auto")
         return solved(whole, vector=vector, penalty=float(penalty), bits=bits)
     plan, collect = _training(learner, epsilon, features.shape, penalty, batch, bits)
-    return descend(plan, rows, target, shuffled(len(rows), bits), collect).weights
+    return descend(plan, features, target, shuffled(len(features), bits), collect).weights
 
 
 def batches(learner: str, epsilon: str, data: list[Any], batch: int, repeats: int, seed: int) -> Numbers:
