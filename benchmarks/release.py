@@ -26,6 +26,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks import environments
@@ -52,6 +53,31 @@ query = visits.group_by("category", max_groups=int(groups), over=over, selection
 release = query.release(epsilon=1, delta="1e-8", noise=noise, memory_limit=memory or None, threads=2)
 pq.write_table(release.table, out)
 """
+SPARK = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import pyarrow.parquet as pq
+import deniable as dn
+from deniable.engines.spark import local_session
+data, out, population, selection, groups, over = sys.argv[1:]
+spark = local_session(2, "2g", spark_sql_shuffle_partitions="8")
+spark.sparkContext.setLogLevel("OFF")
+rows = spark.read.parquet(data)
+if selection == "plain":
+    sql = (
+        "SELECT category, count(DISTINCT user_id) AS people, count(*) AS visits, sum(value) AS value"
+        " FROM {rows} GROUP BY category"
+    )
+    table = spark.sql(sql, rows=rows).toArrow()
+else:
+    visits = dn.protect(rows, unit="user_id", population=int(population))
+    query = visits.group_by("category", max_groups=int(groups), over=over, selection=selection).aggregate(
+        people=dn.units(), visits=dn.count(max_rows=2), value=dn.sum("value", bounds=(0, 100), max_rows=2))
+    table = query.release(epsilon=1, delta="1e-8", noise="gaussian").table
+pq.write_table(table, out)
+print()
+print(json.dumps({"note": "local[2] in a JVM of 2 GB; starting it is in"}))
+"""
 ERROR = """
 import sys, duckdb
 truth = duckdb.sql(f"SELECT category, count(*) AS n FROM read_parquet('{sys.argv[1]}') GROUP BY category")
@@ -68,6 +94,12 @@ CASES = (
     ("sips", "8", "weight", "gaussian", ""),
     ("sips", "20", "weight", "gaussian", ""),
     ("sips", "8", "weight", "gaussian", "500MB"),
+)
+ON_SPARK = (
+    ("plain", "0", ""),
+    ("threshold", "3", "weight"),
+    ("threshold", "3", "drop"),
+    ("sips", "8", "weight"),
 )
 EXPRESSES = "units, count, sum"
 FOLDER = Path(__file__).resolve().parent / "rivals"
@@ -109,13 +141,31 @@ RIVALS = (
 
 
 def own(rows: int) -> list[Program]:
-    """Return plain DuckDB and our settings."""
+    """Return plain DuckDB and our settings on it, then plain Spark and our settings on that."""
     here = (sys.executable, "-c")
     programs = [Program("DuckDB, not private", (*here, PLAIN), (), version("duckdb"))]
     for case in CASES:
         selection, groups, over, noise, memory = case
         name = f"deniable, {selection}, max_groups {groups}, {over}, {noise}" + (memory and f", {memory}")
         programs.append(Program(name, (*here, OURS), (str(max(1, rows // 10)), *case), version("deniable")))
+    return [*programs, *on_spark(rows)]
+
+
+def on_spark(rows: int) -> list[Program]:
+    """Return plain Spark and our settings on it; none without PySpark."""
+    if find_spec("pyspark") is None:
+        return []
+    programs = []
+    for case in ON_SPARK:
+        plain = case[0] == "plain"
+        name = (
+            "Spark, not private"
+            if plain
+            else "deniable on Spark, {}, max_groups {}, {}, gaussian".format(*case)
+        )
+        arguments = (str(max(1, rows // 10)), *case)
+        told = version("pyspark" if plain else "deniable")
+        programs.append(Program(name, (sys.executable, "-c", SPARK), arguments, told, facts=True))
     return programs
 
 

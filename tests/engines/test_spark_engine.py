@@ -111,6 +111,19 @@ def test_what_was_kept_is_freed_and_what_is_read_once_is_not_kept() -> None:
     assert not [word for word in session.done if word == "free theirs"]
 
 
+def test_rows_of_this_process_are_not_cached_unless_they_are_many() -> None:
+    session = Session()
+    with opened(session) as engine:
+        few, many = pa.table({"x": [1, 2]}), pa.table({"x": range(100_001)})
+        engine.execute(create("few", engine.view(few)))
+        engine.execute(exp.insert(exp.select("x").from_(engine.view(few)), "few"))
+        engine.execute(create("fewer", "few"))
+        assert session.done == ["tag"]
+        engine.execute(create("many", engine.view(many)))
+        engine.execute(create("theirs", engine.view(Frame(session, "theirs"))))
+        assert len(session.done) == 3
+
+
 def test_an_interrupted_release_stops_its_own_jobs() -> None:
     session = Session()
     with pytest.raises(KeyboardInterrupt), opened(session):

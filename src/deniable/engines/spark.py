@@ -4,6 +4,7 @@
 |--------------------------------|-------------------------------------------------------------------------|
 | a query                        | `session.sql("... {name} ...", name=frame)`: no view of ours has a name |
 | a temporary table              | a cached frame, released at the end; the source is read for it once     |
+| one of rows of this process    | a frame that is not cached: a job that fills a cache costs more         |
 | an Arrow table (weights, keys) | `createDataFrame`; times as whole microseconds                          |
 | a few rows                     | `toArrow`                                                               |
 | a result of any size           | Arrow batches one by one (`_batches`): this process holds one partition |
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+_SMALL = 100_000
+"""Rows of this process that may travel again with every query that reads them."""
+
 Write = Callable[[exp.Expression], str]
 """Writes a tree in Spark's SQL, each table as {name}."""
 
@@ -64,6 +68,7 @@ class Spark:
         self._write = write
         self._tables: dict[str, DataFrame] = {}
         self._cached: list[DataFrame] = []
+        self._sizes: dict[str, int] = {}  # how many rows there are, of tables that came from this process
         self._tag = f"deniable-{uuid.uuid4().hex}"
 
     def __enter__(self) -> Self:
@@ -88,14 +93,16 @@ class Spark:
         tree = sqlglot.parse_one(statement, dialect="duckdb") if isinstance(statement, str) else statement
         match tree:
             case exp.Create():
-                frame = self._frame(tree.expression)
-                self._tables[tree.this.name] = frame if once else self._cache(frame)
+                frame, size = self._frame(tree.expression), self._size(tree.expression)
+                self._hold(tree.this.name, frame if once or size <= _SMALL else self._cache(frame), size)
             case exp.Insert():
                 before, more = self._tables[tree.this.name], self._frame(tree.expression)
-                self._tables[tree.this.name] = self.run(lambda: before.union(more))
+                size = self._sizes[tree.this.name] + self._size(tree.expression)
+                self._hold(tree.this.name, self.run(lambda: before.union(more)), size)
             case exp.Drop():
                 del self._tables[_named(tree)]
             case exp.Alter(actions=[exp.AlterRename(this=name)]):
+                self._sizes[name.name] = self._sizes[tree.this.name]
                 self._tables[name.name] = self._tables.pop(tree.this.name)
             case _:
                 raise AssertionError(f"{type(tree).__name__} is not a statement of this package")
@@ -119,8 +126,11 @@ class Spark:
     def view(self, stream: Any) -> str:
         """Give a Spark frame, or an Arrow table, a name that SQL can use; return the name."""
         name = f"deniable_view_{len(self._tables)}_{uuid.uuid4().hex[:8]}"
-        frame = stream if hasattr(stream, "sparkSession") else self._sent(pa.table(stream))
-        self._tables[name] = frame
+        if hasattr(stream, "sparkSession"):
+            self._hold(name, stream, sys.maxsize)
+        else:
+            table = pa.table(stream)
+            self._hold(name, self._sent(table), len(table))
         return name
 
     def run(self, work: Callable[[], Result]) -> Result:
@@ -132,9 +142,17 @@ class Spark:
     def _frame(self, query: Any) -> DataFrame:
         """Return the frame of a query. Spark reads the text and checks names and types; no row is read."""
         text = self._write(query)
-        names = {table.name for table in query.find_all(exp.Table)}
-        frames: dict[str, Any] = {name: self._tables[name].where("true") for name in names}
+        frames: dict[str, Any] = {name: self._tables[name] for name in _names(query)}
         return self.run(lambda: self._session.sql(text, **frames))
+
+    def _hold(self, name: str, frame: DataFrame, size: int) -> None:
+        """Give a frame a name, filtered by `true` as the module says. Nothing is run."""
+        self._tables[name] = self.run(lambda: frame.where("true"))
+        self._sizes[name] = size
+
+    def _size(self, query: Any) -> int:
+        """Return the most rows that were sent for the tables of a query; more than all if one was not."""
+        return sum(self._sizes[name] for name in _names(query))
 
     def _cache(self, frame: DataFrame) -> DataFrame:
         self.run(frame.persist)
@@ -224,6 +242,10 @@ def _read(held: bytes, schema: pa.Schema) -> list[pa.RecordBatch]:
         table: pa.Table = stream.read_all()
     batches: list[pa.RecordBatch] = table.cast(schema).combine_chunks().to_batches()
     return batches
+
+
+def _names(query: exp.Expression) -> set[str]:
+    return {table.name for table in query.find_all(exp.Table)}
 
 
 def _named(statement: exp.Expression) -> str:
