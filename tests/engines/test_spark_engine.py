@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import logging
+import threading
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +13,7 @@ from sqlglot import exp
 
 from deniable.engines.frames import is_frame, kind_of
 from deniable.engines.spark import Spark
-from deniable.errors import EngineError
+from deniable.errors import EngineError, SourceError
 
 
 class Kind:
@@ -61,6 +64,7 @@ class Session:
         self.done: list[str] = []
         self.fails = False
         self.work: Any = None
+        self.conf = {"spark.sql.execution.arrow.maxRecordsPerBatch": "10000"}
 
     def addTag(self, tag: str) -> None:
         self.done.append("tag")
@@ -132,6 +136,44 @@ def test_an_interrupted_release_stops_its_own_jobs() -> None:
     with opened(session := Session()):
         pass
     assert session.done == ["tag", "untag"]
+
+
+def test_a_setting_under_which_no_table_can_be_sent_is_refused_on_entering() -> None:
+    for size in ("0", "-1"):
+        session = Session()
+        session.conf = dict.fromkeys(session.conf, size)
+        with pytest.raises(SourceError, match="maxRecordsPerBatch"), opened(session):
+            pass
+        assert not session.done
+
+
+def test_an_interrupt_that_pyspark_turns_into_an_error_is_still_an_interrupt() -> None:
+    def cancelled() -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("jobs were cancelled")
+
+    with opened(Session()) as engine, pytest.raises(KeyboardInterrupt) as caught:
+        engine.run(cancelled)
+    assert caught.value.__context__ is caught.value.__cause__ is None
+
+
+def test_pyspark_logs_nothing_of_a_release_and_everything_else() -> None:
+    logger_of = pytest.importorskip("pyspark.logger").PySparkLogger.getLogger
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logger, shown = logger_of(name), logging.StreamHandler(io.StringIO())
+        logger.addHandler(shown)
+        with opened(Session()):
+            logger.error("ours")
+            other = threading.Thread(target=logger.error, args=("theirs",))
+            other.start()
+            other.join()
+        logger.error("later")
+        logger.removeHandler(shown)
+        assert "ours" not in shown.stream.getvalue()
+        assert "theirs" in shown.stream.getvalue()
+        assert "later" in shown.stream.getvalue()
 
 
 def test_a_failure_of_spark_says_nothing_of_its_words() -> None:

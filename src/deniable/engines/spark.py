@@ -8,7 +8,8 @@
 | an Arrow table (weights, keys) | `createDataFrame`; times as whole microseconds                          |
 | a few rows                     | `toArrow`                                                               |
 | a result of any size           | Arrow batches one by one (`_batches`): this process holds one partition |
-| Ctrl-C                         | jobs of this release are cancelled by their tag, and no others          |
+| Ctrl-C                         | jobs of this release are cancelled by their tag                         |
+| an error                       | PySpark's loggers, which would print its words, keep still (`_Quiet`)   |
 
 Only the public interface of PySpark 4 is used, so classic sessions and Spark Connect are alike. No setting is
 changed. `session.sql` registers views for as long as it takes to read the text, and dropping one of them
@@ -22,9 +23,11 @@ memory are computed again from the source if they are lost, and noise is drawn i
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
@@ -36,13 +39,14 @@ from sqlglot import exp
 
 from deniable.engines.frames import MOMENT, arrow_of, columns_of
 from deniable.engines.unseen import FAILED
-from deniable.errors import EngineError
+from deniable.errors import EngineError, SourceError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Result = TypeVar("Result")
 
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 _SMALL = 100_000
 """Rows of this process that may travel again with every query that reads them."""
 
@@ -61,6 +65,7 @@ class Spark:
 
     Args:    session: the caller's. write: how trees are written in Spark's SQL.
     Raises:  EngineError: any failure of Spark's; one fixed message, no cause attached.
+             SourceError: on entering, before a row is read: a setting under which PySpark sends no table.
     """
 
     def __init__(self, session: SparkSession, write: Write) -> None:
@@ -70,8 +75,14 @@ class Spark:
         self._cached: list[DataFrame] = []
         self._sizes: dict[str, int] = {}  # how many rows there are, of tables that came from this process
         self._tag = f"deniable-{uuid.uuid4().hex}"
+        self._quiet = _Quiet(threading.get_ident())
 
     def __enter__(self) -> Self:
+        size = self.run(lambda: self._session.conf.get(_BATCH, "1"))
+        if not int(str(size)) > 0:
+            raise SourceError(f"{_BATCH} of this Spark session must be above 0: PySpark sends no table else.")
+        for logger in _loggers():
+            logger.addFilter(self._quiet)
         self.run(lambda: self._session.addTag(self._tag))
         return self
 
@@ -87,6 +98,8 @@ class Spark:
             with contextlib.suppress(*_failures()):
                 frame.unpersist()
         self._tables.clear()
+        for logger in _loggers():
+            logger.removeFilter(self._quiet)
 
     def execute(self, statement: exp.Expression | str, *, once: bool = False) -> None:
         """Do what one statement says. A table is computed when it is first read, and then kept for others."""
@@ -134,10 +147,12 @@ class Spark:
         return name
 
     def run(self, work: Callable[[], Result]) -> Result:
-        """Do work on private data; a failure is an EngineError."""
-        with contextlib.suppress(*_failures()):
+        """Do work on private data; a failure is an EngineError, but Ctrl-C stays what it is."""
+        try:
             return work()
-        raise EngineError(FAILED)
+        except _failures() as error:
+            stopped = _stopped(error)
+        raise KeyboardInterrupt if stopped else EngineError(FAILED)
 
     def _frame(self, query: Any) -> DataFrame:
         """Return the frame of a query. Spark reads the text and checks names and types; no row is read."""
@@ -190,6 +205,28 @@ class Spark:
         while (row := self.run(lambda: next(rows, None))) is not None:
             held = bytes(row[0])
             yield from self.run(lambda held=held: _read(held, schema))  # type: ignore[misc]
+
+
+class _Quiet(logging.Filter):
+    """Drops what one thread logs: PySpark logs the errors that it raises, with values of their rows."""
+
+    def __init__(self, thread: int) -> None:
+        super().__init__()
+        self._thread = thread
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.thread != self._thread
+
+
+def _loggers() -> list[logging.Logger]:
+    """Return the loggers of PySpark's errors, as PySpark makes them; none without it."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:
+        return []
+    return [
+        PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    ]
 
 
 def local_session(cores: int = 2, memory: str = "2g", **settings: str) -> SparkSession:
@@ -252,6 +289,13 @@ def _named(statement: exp.Expression) -> str:
     """Return the name of the one table in a statement."""
     (table,) = statement.find_all(exp.Table)
     return table.name
+
+
+def _stopped(error: BaseException | None) -> bool:
+    """Return whether an error is what PySpark made of Ctrl-C: its jobs are cancelled, and so they fail."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _failures() -> tuple[type[Exception], ...]:
