@@ -25,13 +25,14 @@ from deniable.engines.duckdb import DuckDB
 from deniable.errors import ParameterError
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.query import automatic
-from deniable.query.automatic import ONE, Choice, edges, ends_of, event
+from deniable.query.automatic import Choice, edges, ends_of
+from deniable.query.charged import ONE
 from deniable.query.question import Query
 from deniable.query.review import review
 from deniable.query.survey import ROW, protect
 from deniable.query.tallies import tallies
 
-NOISE = event(Fraction(1), 3)
+NOISE = events.DiscreteLaplace(scale=30 * ONE, sensitivity=ONE)
 GROUPS = Choice("max_groups", None, ends_of("max_groups", 10), NOISE)
 ROWS = Choice("max_rows", None, ends_of("max_rows", 10), NOISE)
 SPEND = Choice("bounds", "spend", tuple(map(Fraction, (-8, -1, 0, 1, 2, 100))), NOISE)
@@ -205,19 +206,22 @@ def test_bounds_that_fit_are_found_and_used() -> None:
     assert release.table["rows"].to_pylist() == pytest.approx([2400] * 5, abs=10)
 
 
-def test_choices_and_the_rest_cost_what_was_asked_and_the_same_before_and_after() -> None:
+DELTA = Fraction(1, 10**8)
+
+
+def test_choices_and_columns_cost_what_was_asked_together_and_the_same_before_and_after() -> None:
     plan = asked([]).plan(epsilon=1, delta="1e-8")
-    assert [choice.epsilon for choice in plan.choices] == [Fraction(1, 30)] * 3
+    assert [choice.event for choice in plan.choices] == list(plan.events[:3])
+    assert all(isinstance(event, events.DiscreteGaussian) for event in plan.events[:3])
     assert all(choice.event.sensitivity == ONE for choice in plan.choices)
     assert plan.guarantee == ApproxDP(epsilon=1, delta="1e-8")
-    assert plan.price.guarantee == ApproxDP(epsilon="0.9", delta="1e-8")
-    assert plan.events == (*(choice.event for choice in plan.choices), plan.price.guarantee)
-    assert accounting.within(plan.events, epsilon=Fraction(1), delta=Fraction(1, 10**8))
-    assert accounting.within(plan.price.events, epsilon=Fraction(9, 10), delta=Fraction(1, 10**8))
-    release = plan.release()
+    assert accounting.within(plan.events, epsilon=Fraction(1), delta=DELTA)
+    assert not accounting.within(plan.events, epsilon=Fraction("0.99999"), delta=DELTA)
+    release = asked(three_each()).plan(epsilon=1, delta="1e-8").release()
     assert (release.events, release.guarantee) == (plan.events, plan.guarantee)
-    after = release.plan.price
-    assert accounting.within(after.events, epsilon=Fraction(9, 10), delta=Fraction(1, 10**8))
+    assert release.plan.choices[2].found
+    done = (*release.plan.price.choices, *release.plan.price.done)
+    assert accounting.within(done, epsilon=Fraction(1), delta=DELTA)
 
 
 def test_every_class_has_noise_empty_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +246,9 @@ def test_with_declared_groups_and_laplace_noise_the_whole_is_pure() -> None:
     assert release.guarantee == PureDP(epsilon=1)
     assert release.plan.noise == "laplace"
     assert all(isinstance(done, events.DiscreteLaplace | PureDP) for done in release.events)
-    assert accounting.within(release.plan.price.events, epsilon=Fraction(9, 10), delta=Fraction(0))
+    assert sum(done.epsilon for done in release.events if hasattr(done, "epsilon")) == 1
+    done = (*release.plan.price.choices, *release.plan.price.done)
+    assert accounting.within(done, epsilon=Fraction(1), delta=Fraction(0))
 
 
 def test_a_ledger_is_charged_once_for_the_whole(tmp_path: Path) -> None:
@@ -319,14 +325,15 @@ def test_other_words_than_auto_are_refused() -> None:
 
 def test_plan_and_statement_say_what_is_chosen_and_for_how_much() -> None:
     plan = asked([]).plan(epsilon=1, delta="1e-8")
-    assert "max_groups: chosen first, for epsilon 1/30; 4 if nothing is found" in str(plan)
-    assert "bounds of spend: chosen first, for epsilon 1/30; 0 to 1 if nothing is found" in str(plan)
+    budget = "1/30 of the squared budget"
+    assert f"max_groups: chosen first, for {budget}; 4 if nothing is found" in str(plan)
+    assert f"bounds of spend: chosen first, for {budget}; 0 to 1 if nothing is found" in str(plan)
     release = asked(three_each()).release(epsilon=200, delta="1e-8")
     words = " ".join(release.statement.split())
-    assert "max_groups = 3 was chosen for epsilon 20/3" in words
+    assert f"max_groups = 3 was chosen for {budget}" in words
     assert "bounds of spend = 16 to 32 was chosen" in words
-    assert "for every choice the rest costs what was left for it" in words
-    assert "max_groups: 3, chosen for epsilon 20/3" in str(release.plan)
+    assert "Choices and columns have one price, whatever is chosen" in words
+    assert f"max_groups: 3, chosen for {budget}" in str(release.plan)
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +357,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def _cheaper(record: dict[str, Any]) -> None:
-    record["plan"]["choices"][0]["event"]["scale"] = str(2 * ONE)
+    record["plan"]["choices"][0]["event"]["sigma"] = str(ONE // 64)
 
 
 EDITS: dict[str, tuple[Change, set[str]]] = {

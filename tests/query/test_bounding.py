@@ -16,7 +16,8 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from deniable.query import automatic, bounding, rest
+from deniable import events
+from deniable.query import bounding, rest
 from deniable.query.automatic import Choice
 from deniable.query.bounding import Bounding
 from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Squares, Total, Tree, Units
@@ -141,7 +142,7 @@ def choice(argument: Literal["max_groups", "max_rows", "bounds"]) -> Choice:
     """A choice of few classes."""
     ends = (Fraction(-1), Fraction(0), Fraction(2)) if argument == "bounds" else (Fraction(1), Fraction(4))
     column = "spend" if argument == "bounds" else None
-    return Choice(argument, column, ends, automatic.event(Fraction(1), 3))
+    return Choice(argument, column, ends, events.DiscreteLaplace(scale=30, sensitivity=1))
 
 
 @pytest.mark.parametrize("shape", shapes())

@@ -366,8 +366,8 @@ def _checks(facts: Facts) -> list[str]:
 def _planned(facts: Facts) -> str:
     if facts.chosen:
         return (
-            "The guarantee follows from the plan, which reads no data. The noise and the rule follow from "
-            "it and from what was chosen: for every choice the rest costs what was left for it."
+            "The guarantee and the rule follow from the plan, which reads no data. Choices and columns have "
+            "one price, whatever is chosen: the noise of columns grows with what one may contribute."
         )
     return (
         "The guarantee, the noise and the rule follow from the plan, which reads no data: planning the same "

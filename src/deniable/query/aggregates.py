@@ -31,7 +31,7 @@ from deniable.exact import Number, exact, positive, text, whole
 from deniable.publish.facts import Kind
 from deniable.query.automatic import AUTO, FALLBACK, FALLBACK_BOUNDS
 from deniable.query.grids import check_room, squares, total, tree
-from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Total, Units
+from deniable.query.measures import Bins, Count, Distinct, Measure, Rank, Squares, Total, Tree, Units
 
 Bounds = Sequence[object]
 
@@ -138,6 +138,21 @@ class Aggregate:
                 return squared, added, Count(self.column, self.max_rows)
             case other:
                 assert_never(other)
+
+    def asks(self, measure: Measure) -> object:
+        """Return what a measure of this question is, whatever is chosen: equal if two questions share it."""
+        if isinstance(measure, Units):
+            return measure
+        bounds = AUTO if "bounds" in self.auto else self.bounds
+        return (
+            type(measure),
+            measure.column,
+            AUTO if "max_rows" in self.auto else self.max_rows,
+            bounds if isinstance(measure, Total | Squares | Tree) else None,
+            isinstance(measure, Total) and self.kind == "sum",
+            self.at if isinstance(measure, Bins) else (),
+            self.max_values,
+        )
 
     def _total(self, *, centred: bool, whole_numbers: bool, one: int, population: int | None) -> Total:
         assert self.column is not None

@@ -14,14 +14,16 @@ the noise, a public number is taken (`FALLBACK`): never an error.
 Proof that a release with such bounds costs epsilon and delta.
 1. `tallies`: a unit adds ONE to one class of max_groups, and of max_rows, and to all classes of bounds
    together at most ONE: c of its n values are in a class, and it adds floor(ONE * c / n) there. The classes
-   follow from public facts. So one unit more moves the whole histogram by at most ONE in L1: the event is
-   `DiscreteLaplace(scale=ONE/e, sensitivity=ONE)`, e-DP. Every class gets noise, empty ones too.
+   follow from public facts. So one unit more moves the whole histogram by at most ONE in L1, and so in L2:
+   the event is `DiscreteLaplace` or `DiscreteGaussian`, the kind of the plan, with sensitivity ONE. Its scale
+   is fixed beforehand, with that of all columns (`parts`). Every class gets noise, empty ones too.
 2. What is chosen follows from the noisy numbers (`Choice.settled`): it is published.
-3. Whatever was chosen, the rest of the plan is made for it by the same rules as for stated bounds, for the
-   epsilon that is left and all of delta; where it cannot be made, the plan for the public numbers is carried
-   out. Which of the two follows from public facts and from what was chosen. So for every choice the rest is
-   (epsilon left, delta)-private, and mechanisms chosen after the outcomes of those before add up: epsilons to
-   epsilon, and delta is spent once.
+3. Whatever was chosen, the columns are measured with the noise that they were planned with, grown with what
+   one unit can change (`Plan.settled`); where that cannot be, the plan for the public numbers is carried out.
+   Which of the two follows from public facts and from what was chosen.
+4. So all is one composition: the choices, then columns that are dominated by the same references whatever was
+   chosen (proved in `charged`). `accounting.within` is asked about choices and references together, before
+   anything is read.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ from typing import TYPE_CHECKING, Literal, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import events
 from deniable.exact import text
+from deniable.query import charged
 from deniable.query.coverage import classes
 
 if TYPE_CHECKING:
@@ -43,13 +45,9 @@ if TYPE_CHECKING:
     from deniable.query.question import Query
 
 AUTO = "auto"
-AUTO_SHARE = Fraction(1, 10)
-"""The part of epsilon that all choices of a plan have together."""
-
 SHARE = Fraction(95, 100)
 """How much of what units have should count in full."""
 
-ONE = 1 << 20
 MOST_ROWS = 1024
 FALLBACK = {"max_groups": 4, "max_rows": 1}
 FALLBACK_BOUNDS = (Fraction(0), Fraction(1))
@@ -72,14 +70,9 @@ class Choice:
     argument: Argument
     column: str | None
     ends: tuple[Fraction, ...]
-    event: events.DiscreteLaplace
+    event: charged.Noise
     chosen: tuple[Fraction, ...] | None = None
     found: bool = False
-
-    @property
-    def epsilon(self) -> Fraction:
-        """What the histogram costs."""
-        return Fraction(ONE) / self.event.scale
 
     @property
     def name(self) -> str:
@@ -130,8 +123,12 @@ class Choice:
         return f"{self.name} = {' to '.join(map(text, numbers))}"
 
 
-def choices(query: Query, epsilon: Fraction) -> tuple[Choice, ...]:
-    """Return what is to be chosen, each for an equal part of AUTO_SHARE of epsilon."""
+Asked = tuple[Argument, str | None, tuple[Fraction, ...]]
+"""A bound that is to be chosen: the first three fields of a `Choice`."""
+
+
+def asked(query: Query) -> tuple[Asked, ...]:
+    """Return what is to be chosen."""
     wanted: dict[tuple[Argument, str | None], tuple[Fraction, ...]] = {}
     if query.groups is not None and query.groups.auto:
         wanted["max_groups", None] = _whole(query.groups.max_keys)
@@ -140,15 +137,12 @@ def choices(query: Query, epsilon: Fraction) -> tuple[Choice, ...]:
             wanted["max_rows", None] = _whole(MOST_ROWS)
         if "bounds" in aggregate.auto:
             wanted["bounds", aggregate.column] = edges()
-    return tuple(
-        Choice(argument, column, ends, event(epsilon, len(wanted)))
-        for (argument, column), ends in wanted.items()
-    )
+    return tuple((argument, column, ends) for (argument, column), ends in wanted.items())
 
 
-def event(epsilon: Fraction, number: int) -> events.DiscreteLaplace:
-    """Return the noise of each of so many histograms, in a plan of this epsilon."""
-    return events.DiscreteLaplace(scale=ONE * number / (epsilon * AUTO_SHARE), sensitivity=ONE)
+def touched(argument: Argument, ends: Sequence[Fraction]) -> int:
+    """Return in how many classes one unit can be."""
+    return len(ends) - 1 if argument == "bounds" else 1
 
 
 def ends_of(argument: Argument, max_keys: int) -> tuple[Fraction, ...]:

@@ -96,6 +96,7 @@ def priced(
     share: Fraction | None,
     rest: bool = False,
     weights: tuple[Fraction, ...] = (),
+    choices: tuple[int, ...] = (),
 ) -> Price:
     """Return the least noise with which everything costs (epsilon, delta), groups being found by this rule.
 
@@ -112,6 +113,7 @@ def priced(
                 coverage=coverage,
                 rest=rest,
                 weights=weights,
+                choices=choices,
             )
         case "truncated-geometric":
             found = by_chance
@@ -128,6 +130,7 @@ def priced(
         share=share,
         rest=rest,
         weights=weights,
+        choices=choices,
     )
 
 

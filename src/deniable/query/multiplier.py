@@ -7,6 +7,8 @@ Column i can move by moves[i] and has a share of the budget; the shares add up t
 | Laplace  | z * moves[i] / shares[i]        | 1 / epsilon            | that one: needs no delta |
 | Gaussian | z * moves[i] / sqrt(shares[i])  |                        | the continuous one's z   |
 
+Where bounds are chosen privately, sigma is that of `charged.widened`, and references are judged (`charged`).
+
 All columns are one composition: `accounting.within` judges the very events, and no z is used that it does not
 prove. Larger z means more noise in every column and is never worse, so halving finds the least to within
 CLOSE (Laplace), and adding ever more to the continuous z to within 2**-24 or little more (Gaussian).
@@ -26,6 +28,7 @@ from math import ceil
 from deniable import accounting, events
 from deniable.brackets import square_root
 from deniable.errors import ParameterError
+from deniable.query import charged
 
 WORTH = Fraction(1, 1000)
 CLOSE = Fraction(1, 1 << 13)
@@ -35,10 +38,16 @@ _DIGITS = 12
 
 
 def laplace(
-    moves: Sequence[int], shares: Sequence[Fraction], *, epsilon: Fraction, delta: Fraction
+    moves: Sequence[int],
+    shares: Sequence[Fraction],
+    *,
+    epsilon: Fraction,
+    delta: Fraction,
+    judged: charged.Charge | None = None,
 ) -> tuple[events.DiscreteLaplace, ...]:
     """Return Laplace columns that together are (epsilon, delta)-private, with the least noise.
 
+    judged: what is charged for noise, where that is not the noise itself.
     Guarantee: at delta 0 basic composition, exactly; never more noise than that.
     Raises:  ParameterError: epsilon is too small for 64-bit integers.
     """
@@ -50,9 +59,10 @@ def laplace(
         )
 
     def holds(multiplier: Fraction) -> bool:
-        return accounting.within(noise(multiplier), epsilon=epsilon, delta=delta)
+        found = noise(multiplier)
+        return accounting.within(judged(found) if judged else found, epsilon=epsilon, delta=delta)
 
-    _check_scales([move / (epsilon * share) for move, share in zip(moves, shares, strict=True)], epsilon)
+    check_scales([move / (epsilon * share) for move, share in zip(moves, shares, strict=True)], epsilon)
     worth = (1 - WORTH) / epsilon
     if not (len(moves) > 1 and delta > 0 and holds(worth)):
         return noise(1 / epsilon)
@@ -66,10 +76,12 @@ def gaussian(
     *,
     epsilon: Fraction,
     delta: Fraction,
+    judged: charged.Charge | None = None,
 ) -> tuple[events.DiscreteGaussian, ...]:
     """Return Gaussian columns that together are (epsilon, delta)-private, with about the least noise.
 
-    touched: in how many entries of each column a unit can be.
+    touched: in how many entries of each column a unit can be. judged: what is charged for noise, where bounds
+    are chosen.
     Raises:  ParameterError: delta is 0, or epsilon is too small for 64-bit integers.
     """
     if not delta > 0:
@@ -77,13 +89,18 @@ def gaussian(
     least = accounting.calibrate(events.Gaussian, epsilon=epsilon, delta=delta).sigma
     for doubling in range(40):
         multiplier = least * (1 + Fraction(1 << doubling, 1 << 24))
-        sigmas = [_sigma(move * multiplier, share) for move, share in zip(moves, shares, strict=True)]
-        _check_scales(sigmas, epsilon)
+        sigmas = [
+            _sigma(move * multiplier, share)
+            if judged is None
+            else charged.widened(_sigma(charged.ONE * multiplier, share), move)
+            for move, share in zip(moves, shares, strict=True)
+        ]
+        check_scales(sigmas, epsilon)
         noise = tuple(
             events.DiscreteGaussian(sigma=sigma, sensitivity=move, coordinates=most)
             for sigma, move, most in zip(sigmas, moves, touched, strict=True)
         )
-        if accounting.within(noise, epsilon=epsilon, delta=delta):
+        if accounting.within(judged(noise) if judged else noise, epsilon=epsilon, delta=delta):
             return noise
     raise ParameterError("epsilon", epsilon, "is out of reach of Gaussian noise", "Ask for Laplace noise.")
 
@@ -112,7 +129,8 @@ def _sigma(numerator: Fraction, share: Fraction) -> Fraction:
     return Fraction(ceil(exact)) if exact >= _FINE else Fraction(ceil(exact * _FINE), _FINE)
 
 
-def _check_scales(scales: Sequence[Fraction], epsilon: Fraction) -> None:
+def check_scales(scales: Sequence[Fraction], epsilon: Fraction) -> None:
+    """Refuse noise that 64-bit integers do not hold."""
     if not max(scales) <= _LARGEST_SCALE:
         fix = "Raise epsilon, or lower max_groups, max_rows or the bounds."
         raise ParameterError("epsilon", str(epsilon), "needs more noise than 64-bit integers hold", fix)

@@ -28,7 +28,7 @@ from deniable.query.choosing import Way, others, priced, ways
 from deniable.query.coverage import classes
 from deniable.query.measures import Contributions, Measure, Spread, Total, Tree, Units
 from deniable.query.parts import weights
-from deniable.query.pricing import Noise, Price
+from deniable.query.pricing import Noise, Price, for_reach
 from deniable.query.release import Release
 from deniable.query.run import carried_out
 from deniable.query.saving import written_whole
@@ -49,6 +49,7 @@ _MOST_EPSILON = 1 << 20
 _LEAST_DELTA = Fraction(1, 10**300)
 _SURE = Fraction(1, 10**9)
 _FULL = 1 << 20
+_MANY = 8
 _POPULATION_PER_ERROR = 20
 
 
@@ -71,7 +72,7 @@ class Plan:
 
     epsilon, delta: what was asked for. confidence: of the intervals. price: noise, events, threshold.
     classes: the largest number of groups in each class of the coverage histogram; None without one.
-    choices: bounds that are chosen privately; epsilon is then what is left for the rest.
+    choices: bounds that are chosen privately, before anything else.
     """
 
     query: Query
@@ -86,19 +87,15 @@ class Plan:
     @property
     def guarantee(self) -> PureDP | ApproxDP:
         """What the release will promise: epsilon, and delta where any is needed."""
-        if not self.choices:
-            return self.price.guarantee
-        return point(self.epsilon + sum(choice.epsilon for choice in self.choices), self.delta)
+        return self.price.guarantee
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What will be done with private data, exactly: `dn.account(plan.events)` prices it again.
 
-        Where bounds are chosen first, all that comes then is one event: what is done depends on the choice.
+        Where bounds are chosen first, these are the choices, and no less than what then comes (`charged`).
         """
-        if not self.choices:
-            return self.price.events
-        return (*(choice.event for choice in self.choices), self.price.guarantee)
+        return self.price.events
 
     @property
     def total(self) -> Account:
@@ -168,19 +165,26 @@ class Plan:
         return found
 
     def settled(self, choices: Sequence[Choice]) -> Plan:
-        """Return the plan for what was chosen, for the same price; never an error (step 3 in `automatic`)."""
+        """Return the plan for what was chosen, for the same events; never an error (step 3 in `automatic`).
+
+        Each column keeps its place, its kind of noise and its part of the budget; the noise grows with what
+        one unit can change. So do thresholds and rounds, which do not depend on what is chosen.
+        """
+        query = automatic.answered(self.query, choices)
         try:
-            plan = _made(
-                automatic.answered(self.query, choices),
-                self.epsilon,
-                self.delta,
-                self.confidence,
-                self.noise,
-                coverage=self.classes is not None,
-            )
+            contributions = bounded(query, self.noise)
+            by_units = isinstance(self.price.found, Threshold)
+            measures, outputs = measured(query, contributions.one, selected=by_units)
+            price = for_reach(self.price, measures, contributions)
         except ParameterError:
-            return replace(self, choices=tuple(choice.missed() for choice in choices))
-        return _with_choices(plan, choices)
+            return self._missed(choices)
+        if price.events != self.price.events:
+            return self._missed(choices)
+        return replace(self, query=query, price=price, outputs=outputs, choices=tuple(choices))
+
+    def _missed(self, choices: Sequence[Choice]) -> Plan:
+        """Return the plan for the public numbers."""
+        return replace(self, choices=tuple(choice.missed() for choice in choices))
 
     @property
     def of_rest(self) -> Plan:
@@ -235,21 +239,7 @@ def make(
     spend = _epsilon(epsilon)
     risk = _delta(query, delta, noise, allow_large_delta=allow_large_delta)
     sure = _confidence(confidence)
-    choices = automatic.choices(query, spend)
-    left = spend - sum(choice.epsilon for choice in choices)
-    plan = _made(query, left, risk, sure, _noise(noise), coverage=coverage)
-    return _with_choices(plan, choices) if choices else plan
-
-
-def point(epsilon: Fraction, delta: Fraction) -> PureDP | ApproxDP:
-    """Return the promise of this much."""
-    return ApproxDP(epsilon=epsilon, delta=delta) if delta else PureDP(epsilon=epsilon)
-
-
-def _with_choices(plan: Plan, choices: Sequence[Choice]) -> Plan:
-    """Return the plan as what comes after choices: whatever they are, it promises the same."""
-    price = replace(plan.price, guarantee=point(plan.epsilon, plan.delta))
-    return replace(plan, price=price, choices=tuple(choices))
+    return _made(query, spend, risk, sure, _noise(noise), coverage=coverage)
 
 
 def _made(
@@ -334,7 +324,7 @@ def _priced(
     rule, kind = way
     contributions = bounded(query, kind)
     measures, outputs = measured(query, contributions.one, selected=rule == "threshold")
-    wanted = coverage and _worth_asking(query, contributions)
+    wanted, asked = coverage and _worth_asking(query, contributions), automatic.asked(query)
     bought = priced(
         rule,
         measures,
@@ -345,20 +335,26 @@ def _priced(
         share=None if query.groups is None else query.groups.share,
         rest=query.groups is not None and query.groups.other,
         weights=weighed(outputs, len(measures)),
+        choices=tuple(automatic.touched(argument, ends) for argument, _, ends in asked),
     )
     if wanted and _drowned(query, bought, confidence):
         return _priced(query, way, epsilon, delta, confidence, coverage=False)
     ends = classes(contributions.max_keys) if wanted else None
-    return Plan(query, epsilon, delta, confidence, bought, outputs, ends)
+    choices = tuple(Choice(*one, event) for one, event in zip(asked, bought.choices, strict=True))
+    return Plan(query, epsilon, delta, confidence, bought, outputs, ends, choices)
 
 
 def bounded(query: Query, kind: Noise) -> Contributions:
-    """Return how a unit is cut down. With declared keys it is in no more groups than there are keys."""
+    """Return how a unit is cut down. With declared keys it is in no more groups than there are keys.
+
+    Where bounds are chosen, the losses of Laplace columns are composed if there are many: that takes `_FULL`.
+    """
     norm: Literal["l1", "l2"] = "l1" if kind == "laplace" else "l2"
     groups = query.groups
     over = "drop" if groups is None else groups.over
     shared = any(aggregate.at or aggregate.rank for _, aggregate in query.outputs)
-    one = 1 if norm == "l1" and over == "drop" and not shared else _FULL
+    many = len(query.outputs) >= _MANY and any(aggregate.auto for _, aggregate in query.outputs)
+    one = 1 if norm == "l1" and over == "drop" and not shared and not many else _FULL
     if groups is None:
         return Contributions("drop", norm, 1, 1, one)
     most = groups.max_keys if groups.keys is None else min(groups.max_keys, groups.keys.num_rows)
@@ -369,18 +365,22 @@ def measured(query: Query, one: int, *, selected: bool) -> tuple[list[Measure], 
     """Return the distinct measures, and where each output finds its own.
 
     Groups that are selected by their number of units have it measured whether it is asked for or not; an
-    output of units is the same noisy number.
+    output of units is the same noisy number. Where bounds are chosen, measures are the same if they are for
+    every choice.
     """
-    places: dict[Measure, int] = {Units(): 0} if selected else {}
+    places: dict[object, int] = {Units(): 0} if selected else {}
+    found: list[Measure] = [Units()] if selected else []
+    chosen = any(aggregate.auto for _, aggregate in query.outputs)
     outputs = []
     for name, aggregate in query.outputs:
         parts = aggregate.measures(
             whole_numbers=_is_integer(query, aggregate), one=one, population=query.survey.population
         )
-        found = tuple(places.setdefault(part, len(places)) for part in parts)
-        whole = _is_whole(query, aggregate, parts)
-        outputs.append(Output(name, aggregate, found, whole))
-    return list(places), tuple(outputs)
+        keys = [aggregate.asks(part) if chosen else part for part in parts]
+        found += [part for key, part in zip(keys, parts, strict=True) if key not in places]
+        own = tuple(places.setdefault(key, len(places)) for key in keys)
+        outputs.append(Output(name, aggregate, own, _is_whole(query, aggregate, parts)))
+    return found, tuple(outputs)
 
 
 def weighed(outputs: Sequence[Output], measures: int) -> tuple[Fraction, ...]:

@@ -10,6 +10,7 @@ Proof that `Price.events` describe what is done, and cost no more than epsilon a
    These are the sensitivities of the events, and the noise of each column is independent of all else.
    The row of everything else is measured after the groups were shown: given them, it is one entry that a
    unit changes as if it were in one group (proved in `rest`).
+   Where bounds are chosen first, what is charged for these columns are references (proved in `charged`).
 2. Unknown keys: the threshold costs its mass b (`events.Selection`), proved in `selection.thresholds`
    beside noise of any (epsilon, a): together (epsilon, 1 - (1 - a)(1 - b)).
 3. `verified` asks `accounting.within` about the very events that the plan stores, noise, histogram and
@@ -23,7 +24,7 @@ whole number, goes to the noise too (`_Asked.with_the_rest`). Nothing of this lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
@@ -34,7 +35,7 @@ from deniable.errors import ParameterError
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.noise.gaussian import DiscreteGaussian
 from deniable.noise.laplace import DiscreteLaplace
-from deniable.query import multiplier
+from deniable.query import charged, multiplier
 from deniable.query.measures import Contributions, Measure, Summed, Units, weight_table
 from deniable.query.parts import Parts
 from deniable.selection.geometric import TruncatedGeometric
@@ -43,11 +44,12 @@ from deniable.selection.thresholds import Threshold, least_threshold
 
 Noise = Literal["laplace", "gaussian"]
 Composed = Literal["basic", "gaussian", "loss distribution"]
-NoiseEvent = events.DiscreteLaplace | events.DiscreteGaussian
+NoiseEvent = charged.Noise
 Sampler = DiscreteLaplace | DiscreteGaussian
 Found = Threshold | TruncatedGeometric | Rounds
 """How groups are found: by their noisy number of units, by chance, or in rounds before the columns."""
 
+Events = tuple[events.Event, ...]
 Split = tuple[Fraction, "Price"]
 """How much of delta the threshold may use, and the price that comes of it."""
 
@@ -98,6 +100,7 @@ class Price:
 
     found: how groups are found in the data; None if they are declared, or there are none.
     rest: the same measures again, of everything that was not found, as one row; () if that is not asked for.
+    choices: the noise of each histogram that a bound is chosen from, before anything else.
     """
 
     contributions: Contributions
@@ -106,6 +109,7 @@ class Price:
     found: Found | None
     guarantee: PureDP | ApproxDP
     rest: tuple[Noisy, ...] = ()
+    choices: tuple[NoiseEvent, ...] = ()
 
     @property
     def threshold(self) -> Threshold | None:
@@ -119,9 +123,9 @@ class Price:
 
     @property
     def noises(self) -> tuple[NoiseEvent, ...]:
-        """All noise: of the rounds, of the columns in their order, of the histogram, of the rest."""
+        """All noise: of the choices, the rounds, the columns in their order, the histogram, the rest."""
         rounds = self.found.noises if isinstance(self.found, Rounds) else ()
-        return (*rounds, *self._columns, *(noisy.event for noisy in self.rest))
+        return (*self.choices, *rounds, *self._columns, *(noisy.event for noisy in self.rest))
 
     @property
     def _columns(self) -> tuple[NoiseEvent, ...]:
@@ -148,9 +152,27 @@ class Price:
         return 1 - self.guarantee.epsilon / added if added else Fraction(0)
 
     @property
-    def events(self) -> tuple[events.Event, ...]:
-        """Everything that is done with private data, in its order; a threshold comes after its noise."""
-        noise, rest = self._columns, tuple(noisy.event for noisy in self.rest)
+    def events(self) -> Events:
+        """What is charged for everything that is done with private data, in its order.
+
+        A threshold comes after its noise. Where bounds are chosen first, columns have references.
+        """
+        if not self.choices:
+            return self.done
+        most = self.contributions.max_keys
+        return (
+            *self.choices,
+            *self._ordered(charged.references(self.noises, most, self.guarantee.epsilon)),
+        )
+
+    @property
+    def done(self) -> Events:
+        """Everything that is done with private data after the choices, in its order."""
+        return self._ordered(tuple)
+
+    def _ordered(self, charge: charged.Charge) -> Events:
+        """Return what is charged for noise, with what finds groups in its place."""
+        noise, rest = charge(self._columns), charge([noisy.event for noisy in self.rest])
         match self.found:
             case None:
                 return (*noise, *rest)
@@ -193,6 +215,7 @@ def price(
     coverage: bool,
     rest: bool = False,
     weights: tuple[Fraction, ...] = (),
+    choices: tuple[int, ...] = (),
 ) -> Price:
     """Return the least noise with which all measures together cost (epsilon, delta).
 
@@ -200,9 +223,10 @@ def price(
              unknown: groups are found, then thresholded: `Units` must be among the measures, delta > 0.
              coverage: a histogram of the groups a unit is in is bought too. rest: so is the row of everything
              that was not found. weights: how columns share their budget; () for equal parts.
+             choices: bounds that are chosen first, as `Parts` has them.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or Gaussian noise has no delta.
     """
-    asked = _Asked(Parts(tuple(measures), contributions, coverage, rest, weights), epsilon, delta)
+    asked = _Asked(Parts(tuple(measures), contributions, coverage, rest, weights, choices), epsilon, delta)
     if unknown:
         split = min((asked.split(share) for share in asked.splits()), key=_size)
         bought = asked.with_the_rest(split)
@@ -221,7 +245,34 @@ def together(
         pairs = zip(parts.measures, of, strict=True) if of else ()
         return tuple(Noisy(measure, event, step(measure, parts.contributions)) for measure, event in pairs)
 
-    return Price(parts.contributions, noisy(each.columns), each.coverage, found, guarantee, noisy(each.rest))
+    columns, alone = noisy(each.columns), noisy(each.rest)
+    return Price(parts.contributions, columns, each.coverage, found, guarantee, alone, each.choices)
+
+
+def for_reach(price: Price, measures: Sequence[Measure], contributions: Contributions) -> Price:
+    """Return the price with the same noise for measures and bounds that were chosen, grown with their reach.
+
+    Raises:  ParameterError: a column has no reach, or its noise is more than 64-bit integers hold.
+    """
+    most = contributions.groups if contributions.over == "drop" else contributions.max_keys
+    rest = bool(price.rest)
+    parts = Parts(tuple(measures), contributions, False, rest)
+    planned = [noisy.event for noisy in (*price.measured, *price.rest)]
+    noise = [
+        charged.grown(event, move, coordinates=touched)
+        for event, move, touched in zip(planned, parts.moves, parts.touched(most), strict=True)
+    ]
+    multiplier.check_scales([spread(event) for event in noise], price.guarantee.epsilon)
+    found = together(parts, noise, price.found, price.guarantee)
+    return replace(found, coverage=price.coverage, choices=price.choices)
+
+
+def judging(parts: Parts, epsilon: Fraction, *, rounds: int = 0) -> charged.Charge | None:
+    """Return what is charged for noise where bounds are chosen (`charged`); None where they are stated."""
+    if not parts.choices:
+        return None
+    first, most = len(parts.choices) + rounds, parts.contributions.max_keys
+    return lambda noise: (*noise[:first], *charged.references(noise, most, epsilon)(noise[first:]))
 
 
 def step(measure: Measure, contributions: Contributions) -> Fraction:
@@ -278,13 +329,23 @@ class _Asked:
     def noise(self, delta: Fraction) -> tuple[NoiseEvent, ...]:
         """Return the noise of every part, in their order, for (epsilon, delta)."""
         parts, bounds = self.parts, self.parts.contributions
+        judged = judging(parts, self.epsilon)
         match bounds.norm:
             case "l1":
-                return multiplier.laplace(parts.moves, parts.shares, epsilon=self.epsilon, delta=delta)
+                by_sums = judged is not None and not charged.may_compose(bounds.one)
+                risk = Fraction(0) if by_sums else delta
+                return multiplier.laplace(
+                    parts.moves, parts.shares, epsilon=self.epsilon, delta=risk, judged=judged
+                )
             case "l2":
                 most = bounds.groups if bounds.over == "drop" else bounds.max_keys
                 return multiplier.gaussian(
-                    parts.moves, parts.shares, parts.touched(most), epsilon=self.epsilon, delta=delta
+                    parts.moves,
+                    parts.shares,
+                    parts.touched(most),
+                    epsilon=self.epsilon,
+                    delta=delta,
+                    judged=judged,
                 )
             case other:
                 assert_never(other)
@@ -335,7 +396,7 @@ class _Asked:
         return found
 
     def _threshold(self, noise: Sequence[NoiseEvent], mass: Fraction) -> Threshold:
-        counted = sampler(noise[self.parts.measures.index(Units())])
+        counted = sampler(self.parts.split(noise).columns[self.parts.measures.index(Units())])
         return least_threshold(counted, group_weights(self.parts.contributions), delta=mass)
 
     def _is_pure(self, noise: Sequence[NoiseEvent]) -> bool:

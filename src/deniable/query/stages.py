@@ -30,17 +30,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from deniable.guarantees import ApproxDP
 from deniable.query import multiplier
 from deniable.query.measures import Contributions, Measure
 from deniable.query.parts import Parts
-from deniable.query.pricing import NoiseEvent, Price, beside, together, verified
+from deniable.query.pricing import NoiseEvent, Price, beside, judging, together, verified
 from deniable.selection import sips
 from deniable.selection.geometric import TruncatedGeometric
 
 ROUNDS_SHARE = Fraction(68, 100)
 """The part of the squared budget for rounds that served well on ten million skewed visits."""
+
+Number = TypeVar("Number")
 
 _HALF = Fraction(1, 2)
 
@@ -55,6 +58,7 @@ def in_rounds(
     share: Fraction | None,
     rest: bool = False,
     weights: tuple[Fraction, ...] = (),
+    choices: tuple[int, ...] = (),
 ) -> Price:
     """Return the least noise with which rounds and all measures together cost (epsilon, delta).
 
@@ -63,19 +67,20 @@ def in_rounds(
              share: the part of mu^2, but for the histogram's, that goes to the rounds; above 0 and below 1.
     Raises:  ParameterError: epsilon is too small for 64-bit integers, or delta is 0.
     """
-    parts = Parts(tuple(measures), contributions, coverage, rest, weights)
-    rounds, most = len(sips.SHARES), contributions.max_keys
-    mass = delta * _HALF
+    parts = Parts(tuple(measures), contributions, coverage, rest, weights, choices)
+    first, most = len(choices), contributions.max_keys
+    mass, last = delta * _HALF, first + len(sips.SHARES)
     noise = multiplier.gaussian(
-        [sips.ONE] * rounds + parts.moves,
+        with_rounds(parts, [sips.ONE] * len(sips.SHARES), parts.moves),
         shares_in_rounds(parts, share),
-        [most] * rounds + parts.touched(most),
+        with_rounds(parts, [most] * len(sips.SHARES), parts.touched(most)),
         epsilon=epsilon,
         delta=beside(mass, delta),
+        judged=judging(parts, epsilon, rounds=len(sips.SHARES)),
     )
-    found = sips.thresholded(noise[:rounds], [mass * part for part in sips.SHARES])
+    found = sips.thresholded(noise[first:last], [mass * part for part in sips.SHARES])
     guarantee = ApproxDP(epsilon=epsilon, delta=delta)
-    return verified(together(parts, noise[rounds:], found, guarantee), epsilon, delta)
+    return verified(together(parts, [*noise[:first], *noise[last:]], found, guarantee), epsilon, delta)
 
 
 def by_chance(
@@ -88,6 +93,7 @@ def by_chance(
     share: Fraction | None,
     rest: bool = False,
     weights: tuple[Fraction, ...] = (),
+    choices: tuple[int, ...] = (),
 ) -> Price:
     """Return the least noise with which the truncated geometric rule and all measures cost (epsilon, delta).
 
@@ -96,16 +102,17 @@ def by_chance(
     """
     first = epsilon * (Fraction(1, len(measures) + 1) if share is None else share)
     left = epsilon - first
-    parts = Parts(tuple(measures), contributions, coverage, rest, weights)
+    parts = Parts(tuple(measures), contributions, coverage, rest, weights, choices)
+    judged = judging(parts, left)
     noise: Sequence[NoiseEvent]
     if contributions.norm == "l1":
         mass = delta
-        noise = multiplier.laplace(parts.moves, parts.shares, epsilon=left, delta=Fraction(0))
+        noise = multiplier.laplace(parts.moves, parts.shares, epsilon=left, delta=Fraction(0), judged=judged)
     else:
         mass = delta * _HALF
         touched = parts.touched(contributions.groups)
         noise = multiplier.gaussian(
-            parts.moves, parts.shares, touched, epsilon=left, delta=beside(mass, delta)
+            parts.moves, parts.shares, touched, epsilon=left, delta=beside(mass, delta), judged=judged
         )
     found = TruncatedGeometric(epsilon=first, delta=mass, max_groups=contributions.groups)
     guarantee = ApproxDP(epsilon=epsilon, delta=delta)
@@ -113,9 +120,16 @@ def by_chance(
 
 
 def shares_in_rounds(parts: Parts, share: Fraction | None) -> list[Fraction]:
-    """Return the part of mu^2 of each round, then of each part: rounds take from what columns would have."""
+    """Return the part of mu^2 of each choice, round and part: rounds take from what columns would have."""
     first = ROUNDS_SHARE if share is None else share
     each = parts.split(parts.shares)
     rounds = [sum(each.columns) * first * part for part in sips.SHARES]
     columns = [(1 - first) * column for column in each.columns]
-    return [*rounds, *columns, *([] if each.coverage is None else [each.coverage]), *each.rest]
+    coverage = [] if each.coverage is None else [each.coverage]
+    return with_rounds(parts, rounds, [*each.choices, *columns, *coverage, *each.rest])
+
+
+def with_rounds(parts: Parts, rounds: Sequence[Number], each: Sequence[Number]) -> list[Number]:
+    """Return a number for each choice, then for each round, then for every other part."""
+    first = len(parts.choices)
+    return [*each[:first], *rounds, *each[first:]]

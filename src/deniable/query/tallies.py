@@ -14,9 +14,10 @@ from sqlglot import exp
 from deniable.bits import Bits
 from deniable.engines.engine import Engine
 from deniable.query import bounding
-from deniable.query.automatic import ONE, Choice
+from deniable.query.automatic import Choice
 from deniable.query.bounding import KEYS
 from deniable.query.by_value import ROWS
+from deniable.query.charged import ONE
 from deniable.query.collect import asked, declare, temporary
 from deniable.query.measures import Bins, Contributions, Units
 from deniable.query.rounding import named, saturated, sql

@@ -14,7 +14,7 @@ from deniable.publish.facts import ColumnFacts, Facts
 from deniable.publish.statement import nouns
 from deniable.query import automatic
 from deniable.query.measures import Bins, Spread, Summed, Total, Tree
-from deniable.query.parts import REST_SHARE
+from deniable.query.parts import CHOICES_SHARE, REST_SHARE
 from deniable.query.pricing import Noisy, Price, sampler
 from deniable.query.trees import far
 from deniable.selection.geometric import TruncatedGeometric
@@ -24,11 +24,12 @@ from deniable.selection.thresholds import Threshold
 if TYPE_CHECKING:
     from deniable.query.plan import Output, Plan
 
-VERSION = 4
+VERSION = 5
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
 2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
 3 knew no distinct values, no row for everything else, no bounds that were chosen and no
-shares of columns."""
+shares of columns.
+4 priced choices apart from columns, and did not say which column has them."""
 
 
 def facts(plan: Plan) -> Facts:
@@ -67,9 +68,7 @@ def _chosen(plan: Plan) -> tuple[str, ...]:
     said = []
     for choice in plan.choices:
         numbers = " to ".join(text(number) for number in choice.chosen or choice.fallback)
-        cost = (
-            f"for epsilon {odds.epsilon_text(choice.epsilon)}, from a noisy histogram to which a {one} adds 1"
-        )
+        cost = f"for {_part(plan)}, from a noisy histogram to which a {one} adds 1"
         if choice.chosen is None:
             said.append(f"{choice.name} is chosen {cost}; if nothing is found it is {numbers}.")
         elif choice.found:
@@ -83,14 +82,18 @@ def _chosen(plan: Plan) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _choice(choice: automatic.Choice) -> str:
+def _part(plan: Plan) -> str:
+    """Return in words what each choice has of the budget."""
+    return f"{CHOICES_SHARE / len(plan.choices)} of {_budget(plan)}"
+
+
+def _choice(plan: Plan, choice: automatic.Choice) -> str:
     """Return in short what is chosen, or was."""
     numbers = " to ".join(text(number) for number in choice.chosen or choice.fallback)
-    epsilon = odds.epsilon_text(choice.epsilon)
     if choice.chosen is None:
-        return f"{choice.name}: chosen first, for epsilon {epsilon}; {numbers} if nothing is found"
+        return f"{choice.name}: chosen first, for {_part(plan)}; {numbers} if nothing is found"
     how = "chosen" if choice.found else "as nothing was found,"
-    return f"{choice.name}: {numbers}, {how} for epsilon {epsilon}"
+    return f"{choice.name}: {numbers}, {how} for {_part(plan)}"
 
 
 def half_width(plan: Plan, noisy: Noisy) -> Fraction:
@@ -167,7 +170,7 @@ def _entries(plan: Plan, one: str) -> list[tuple[str, str]]:
         entries += [("groups", _groups(plan)), ("max_groups", _bound(plan, one))]
         most = plan.price.contributions.max_keys
         entries.append(("max_keys", f"{most:,}: of a {one} in more groups, so many by chance are looked at"))
-    entries += [("auto", _choice(choice)) for choice in plan.choices]
+    entries += [("auto", _choice(plan, choice)) for choice in plan.choices]
     if plan.price.rest:
         entries.append(
             ("other", f"{text(100 * REST_SHARE)} % of {_budget(plan)}: one row for all that is not found")
@@ -356,7 +359,7 @@ def record(plan: Plan) -> dict[str, Any]:
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
         ],
         "measured": [_measured_record(noisy) for noisy in plan.price.measured],
-        "events": [events.to_json(event) for event in plan.price.events],
+        "events": [events.to_json(event) for event in plan.price.done],
         "assumed": list(told.assumed),
         "types": {column.name: column.type.value for column in query.survey.schema.columns},
     }
@@ -383,6 +386,7 @@ def _column_record(column: ColumnFacts, output: Output) -> dict[str, Any]:
         "bounds": None if column.bounds is None else [written(end) for end in column.bounds],
         "at": [written(number) for number in output.aggregate.at] or None,
         "share": None if output.aggregate.share is None else written(output.aggregate.share),
+        "auto": list(output.aggregate.auto),
         "bin": output.aggregate.place if column.kind == "histogram" else None,
         "scale": written(column.scale),
         "error": column.error,

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from deniable import accounting, events
+from deniable import events
 from deniable.brackets import square_root
-from deniable.query import automatic
+from deniable.query import automatic, charged
 from deniable.query.coverage import classes
 from deniable.query.parts import Parts
 from deniable.query.plan import Plan, weighed
 from deniable.query.pricing import NoiseEvent, Price
 from deniable.query.review import selected
-from deniable.query.stages import shares_in_rounds
+from deniable.query.stages import shares_in_rounds, with_rounds
 from deniable.selection import sips
 from deniable.selection.sips import Rounds
 
@@ -43,17 +43,12 @@ def problems(plan: Plan) -> Iterator[str]:
 
 
 def _choices(plan: Plan) -> Iterator[str]:
-    """Yield what is wrong with bounds that were chosen, and with what the rest then promises."""
-    if not plan.choices:
-        return
-    whole = plan.epsilon / (1 - automatic.AUTO_SHARE)
-    for choice in plan.choices:
-        if choice.event != automatic.event(whole, len(plan.choices)):
-            yield f"{choice.name}: its noise is not that of its share of epsilon"
+    """Yield what is wrong with bounds that were chosen."""
     yield from automatic.differing(plan.query, plan.choices)
-    rest = plan.price.guarantee
-    if not accounting.within(plan.price.events, epsilon=rest.epsilon, delta=rest.delta):
-        yield f"what comes after the choices is not proved to keep {rest}"
+    if not plan.choices or charged.may_compose(plan.price.contributions.one):
+        return
+    if any(isinstance(event, events.Laplace | events.DiscreteGaussian) for event in plan.events):
+        yield "columns have less reach than their price takes them to have"
 
 
 def _promise(plan: Plan) -> Iterator[str]:
@@ -71,7 +66,8 @@ def _names(plan: Plan) -> list[str]:
         for place in output.parts:
             named.setdefault(place, output.name)
     rounds = plan.price.found.rounds if isinstance(plan.price.found, Rounds) else ()
-    columns = [f"round {place}" for place, _ in enumerate(rounds, 1)]
+    columns = [choice.name for choice in plan.choices]
+    columns += [f"round {place}" for place, _ in enumerate(rounds, 1)]
     measured = [named.get(place, "the number of units") for place in range(len(plan.price.measured))]
     columns += measured
     columns += [] if plan.price.coverage is None else ["the histogram of groups"]
@@ -82,16 +78,18 @@ def _moves(price: Price, parts: Parts) -> Iterator[tuple[int, int]]:
     """Yield for each round and noisy column by how much one unit can change it, and in how many entries."""
     bounds = price.contributions
     touched = bounds.groups if bounds.over == "drop" else bounds.max_keys
+    each = list(zip(parts.moves, parts.touched(touched), strict=True))
     if isinstance(price.found, Rounds):
         touched = bounds.max_keys
-        yield from [(sips.ONE, touched)] * len(price.found.rounds)
-    yield from zip(parts.moves, parts.touched(touched), strict=True)
+        each = with_rounds(parts, [(sips.ONE, touched)] * len(price.found.rounds), each)
+    yield from each
 
 
 def _parts(plan: Plan) -> Parts:
     price, measures = plan.price, tuple(noisy.measure for noisy in plan.price.measured)
     shared = weighed(plan.outputs, len(measures))
-    return Parts(measures, price.contributions, price.coverage is not None, bool(price.rest), shared)
+    choices = tuple(automatic.touched(choice.argument, choice.ends) for choice in plan.choices)
+    return Parts(measures, price.contributions, price.coverage is not None, bool(price.rest), shared, choices)
 
 
 def _shares(price: Price, parts: Parts, names: list[str], share: Fraction | None) -> Iterator[str]:

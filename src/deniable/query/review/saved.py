@@ -110,20 +110,20 @@ def _plan(record: Fields) -> Plan:
     parts = Parts(tuple(measures), contributions, classes is not None, other, shared)
     noise = _noise(fields, rest, contributions, len(parts.shares))
     epsilon, delta = _between(fields, "epsilon", Fraction(0), Fraction(1 << 20)), _chance(fields, "delta")
-    choices = _choices(fields, 0 if query.groups is None else query.groups.max_keys)
-    promised = planning.point(epsilon, delta) if choices else _guarantee(record.inside("guarantee"))
-    price = together(parts, noise, selected, promised)
+    choices = _choices(fields, 0 if query.groups is None else query.groups.max_keys, kind)
+    price = together(parts, noise, selected, _guarantee(record.inside("guarantee")))
+    price = replace(price, choices=tuple(choice.event for choice in choices))
     confidence = _between(fields, "confidence", Fraction(0), Fraction(1))
     return Plan(query, epsilon, delta, confidence, price, outputs, classes, choices)
 
 
-def _choices(fields: Fields, max_keys: int) -> tuple[Choice, ...]:
+def _choices(fields: Fields, max_keys: int, kind: Noise) -> tuple[Choice, ...]:
     """Return the bounds that were chosen; their classes follow from public facts."""
     found = []
     for choice in fields.several("choices"):
         argument = cast("Argument", choice.choice("argument", *get_args(Argument)))
         noise = _event(choice)
-        if not isinstance(noise, events.DiscreteLaplace):
+        if not isinstance(noise, events.DiscreteLaplace if kind == "laplace" else events.DiscreteGaussian):
             raise choice.wrong("event", "is not the noise that a bound is chosen with")
         named = choice.text_or_none("column")
         if (named is None) != (argument != "bounds") or (argument == "max_groups" and not max_keys):
@@ -214,10 +214,13 @@ def _rows(number: int) -> pa.Table:
 
 
 def _shared(column: Fields) -> Aggregate:
-    """Return what was asked, with its part of the budget."""
-    if column.text_or_none("share") is None:
-        return _aggregate(column)
-    return replace(_aggregate(column), share=_between(column, "share", Fraction(0), _BELOW_1))
+    """Return what was asked, with its part of the budget, and with what was chosen of it."""
+    stated = column.text_or_none("share") is not None
+    share = _between(column, "share", Fraction(0), _BELOW_1) if stated else None
+    auto = column.texts("auto")
+    if not set(auto) <= {"bounds", "max_rows"}:
+        raise column.wrong("auto", "names what is never chosen")
+    return replace(_aggregate(column), share=share, auto=auto)
 
 
 def _aggregate(column: Fields) -> Aggregate:
