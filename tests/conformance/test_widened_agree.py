@@ -12,7 +12,7 @@ from spark_session import QUIET, started  # noqa: F401
 
 import deniable as dn
 from deniable.bits import SeededBits
-from deniable.query.automatic import Choice, edges, ends_of, event
+from deniable.query.automatic import Choice, edges, ends_of
 from deniable.query.by_value import ROWS
 from deniable.query.collect import answered, asked
 from deniable.query.measures import Bins, Contributions, Count, Distinct, Measure, Total, Units
@@ -21,6 +21,7 @@ from deniable.query.tallies import tallies
 
 pytestmark = QUIET
 ONE = 1 << 20
+NOISE = dn.events.DiscreteLaplace(scale=30 * ONE, sensitivity=ONE)
 WEIGHTED = Contributions("weight", "l2", 3, 100, ONE)
 COLUMNS = ("hue", "real", "single", "whole", "paid", "yes", "text", "day", "moment")
 
@@ -78,9 +79,9 @@ def test_everything_that_is_not_shown(spark: Any, path: str) -> None:
 
 def test_histograms_that_bounds_are_chosen_from(spark: Any, path: str) -> None:
     choices = [
-        Choice("max_groups", None, ends_of("max_groups", 20), event(Fraction(1), 3)),
-        Choice("max_rows", None, ends_of("max_rows", 20), event(Fraction(1), 3)),
-        Choice("bounds", "real", edges(), event(Fraction(1), 3)),
+        Choice("max_groups", None, ends_of("max_groups", 20), NOISE),
+        Choice("max_rows", None, ends_of("max_rows", 20), NOISE),
+        Choice("bounds", "real", edges(), NOISE),
     ]
     found = {}
     for name, source in sources(spark, path).items():

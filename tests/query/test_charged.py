@@ -172,7 +172,7 @@ def _check(planned: Any, drawn: Any, measure: Any, settled: Plan) -> None:
 
 
 def test_columns_that_happen_to_be_equal_keep_noise_of_their_own() -> None:
-    """The public bounds (0, 1) are those that are stated; bounds (-1024, 1024) make a sum and a mean alike."""
+    """The public bounds (0, 1) are those that are stated; (-1024, 1024) make a sum and a mean alike."""
     stated = dn.sum("spend", bounds=(0, 1), max_rows="auto")
     plan = everything(True, stated=stated).plan(epsilon=1, delta="1e-8")
     alike = ("total", "fixed", "stated")

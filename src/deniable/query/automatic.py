@@ -48,6 +48,7 @@ AUTO = "auto"
 SHARE = Fraction(95, 100)
 """How much of what units have should count in full."""
 
+ONE = charged.ONE
 MOST_ROWS = 1024
 FALLBACK = {"max_groups": 4, "max_rows": 1}
 FALLBACK_BOUNDS = (Fraction(0), Fraction(1))
