@@ -5,6 +5,7 @@
 Speed: one pass over made-up people with 90 coordinates, each of whom sends one report. Errors: mean squared,
 on people who were held out (one of five folds, so many times), targets in [-1, 1]; without privacy stand
 least squares, the same descent without noise, and the average. BR, MX and WISDM are made up, and say so.
+All of it takes about 3.5 minutes of one core; more rows and folds, for the patient, take in proportion.
 """
 
 from __future__ import annotations

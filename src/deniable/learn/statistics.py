@@ -27,7 +27,7 @@ from deniable.local.vector.reading import fitted
 from deniable.local.vector.vector import Mechanism
 
 Floats = NDArray[np.float64]
-_PIECE = 2000
+_AT_ONCE = 1 << 20
 _HUGE = 1e300
 
 
@@ -48,9 +48,9 @@ def products(rows: Floats) -> Floats:
 def solved(rows: Floats, *, vector: Vector, penalty: float, bits: Bits) -> Floats:
     """Return the weights of all numbers but the last, the target; each row sends one report."""
     n, m = rows.shape
-    total = np.zeros(vector.dimension)
-    for start in range(0, n, _PIECE):
-        reports = vector.randomize(products(rows[start : start + _PIECE]), bits=bits)
+    total, some = np.zeros(vector.dimension), max(1, _AT_ONCE // vector.dimension)
+    for start in range(0, n, some):
+        reports = vector.randomize(products(rows[start : start + some]), bits=bits)
         total += vector.decode(reports).sum(axis=0)
     noise = sqrt(vector.error().mean_squared_error / vector.dimension / n)
     return normal_equations(total / n, m, least=noise * sqrt(2.0 * m), penalty=penalty)
