@@ -72,7 +72,7 @@ def _frequency() -> Iterator[Subject]:
     def device(value: object, bits: Bits) -> bytes:
         return short.client(bits=bits).report(value)[9:]
 
-    yield BlackBox("Frequency, a device", short.event, device, 0, "no item")
+    yield BlackBox("Frequency, a device", short.event, device, 0, "no item", times=10)
 
 
 def _vectors() -> Iterator[Subject]:
@@ -98,7 +98,7 @@ def _vectors() -> Iterator[Subject]:
     def sent(value: object, bits: Bits) -> tuple[float, ...]:
         return tuple(ball.decode(ball.read(ball.client(bits).report(value)))[0].tolist())
 
-    yield BlackBox("Vector, an odd value on a device", ball.event, sent, None, [1.0, 0.0, 0.0])
+    yield BlackBox("Vector, an odd value on a device", ball.event, sent, None, [1.0, 0.0, 0.0], times=3)
 
 
 def _decoded(vector: local.Vector, value: Any, n: int, bits: Bits) -> Any:
@@ -127,13 +127,13 @@ def _telemetry() -> Iterator[Subject]:
         return b"".join(client.report(value)[9:] for _ in range(7))
 
     first, second = rappor.inputs()
-    yield BlackBox("RAPPOR, a week of reports", rappor.permanent, week, first, second)
+    yield BlackBox("RAPPOR, a week of reports", rappor.permanent, week, first, second, times=4)
 
     def both(value: float, bits: Bits) -> bytes:
         client = one.client(bits=bits)
         return b"".join(client.report(given)[9:] for given in (value, 5.0, value))
 
-    yield BlackBox("1BitMean, two that change alike", one.permanent, both, 0.0, 10.0)
+    yield BlackBox("1BitMean, two that change alike", one.permanent, both, 0.0, 10.0, times=10)
     blurred = telemetry.OneBitMean(epsilon=1, bounds=(0, 10), flips="0.25")
     assert blurred.day is not None
 
@@ -141,7 +141,7 @@ def _telemetry() -> Iterator[Subject]:
         client = blurred.client(bits=bits)
         return b"".join(client.report(given)[9:] for given in (0.0, value, 0.0))
 
-    yield BlackBox("1BitMean, a day of flipped bits", blurred.day, moving, 0.0, 10.0)
+    yield BlackBox("1BitMean, a day of flipped bits", blurred.day, moving, 0.0, 10.0, times=10)
 
 
 def _learning() -> Iterator[Subject]:
@@ -165,7 +165,7 @@ def _learning() -> Iterator[Subject]:
         sent = learn.Client(plan, bits).report(current, [1.0, -1.0], target)
         return tuple(plan.vector.decode(plan.vector.read(sent))[0].tolist())
 
-    yield BlackBox("learn, a device", plan.event, device, 1, None)
+    yield BlackBox("learn, a device", plan.event, device, 1, None, times=3)
 
     def training(target: float) -> list[float]:
         features, targets = np.array([[1.0], [-1.0]]), np.array([target, 0.5])

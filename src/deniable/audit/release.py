@@ -161,7 +161,8 @@ def _people(plan: Plan) -> int:
     if plan.threshold is None:
         return few
     width = plan.price.measured[0].half_width(Fraction(99, 100))
-    return max(few, ceil(plan.threshold + Fraction(width, plan.price.contributions.one)))
+    more = min(plan.threshold, Fraction(width, plan.price.contributions.one))
+    return max(few, ceil(plan.threshold + more))
 
 
 @dataclass(frozen=True, slots=True)

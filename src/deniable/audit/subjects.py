@@ -57,12 +57,13 @@ class BlackBox:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A query with the budget of its release, and how it is planned."""
+    """A query with the budget of its release, and how it is planned. times: more trials than others get."""
 
     name: str
     claim: Claim
     query: Query
     noise: Literal["laplace", "gaussian"]
+    times: int = 1
 
 
 Subject = Known | BlackBox | Asked
@@ -129,7 +130,7 @@ def audited(subject: Subject, *, trials: int, confidence: Fraction, progress: bo
                 epsilon=claim.epsilon,
                 delta=claim.delta,
                 noise=subject.noise,
-                trials=trials,
+                trials=trials * subject.times,
                 confidence=confidence,
             )
         case _:
