@@ -42,7 +42,7 @@ from deniable.local.deconvolution import Floats, Functional, maximised
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, normal, one, statement
+from deniable.local.payloads import Readable, checked, fit, normal, one, statement
 from deniable.local.reports import Reports
 from deniable.local.tables import Table
 
@@ -84,7 +84,7 @@ class Shape(Estimate):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Distribution:
+class Distribution(Readable):
     """A protocol for the distribution of a number.
 
     Args:    bounds: values outside are clamped by a device; no value at all is the middle. buckets: 2 to 512.
@@ -178,13 +178,6 @@ class Distribution:
         """
         at = np.minimum(places(values, self.bounds, self.buckets) >> 32, self.buckets - 1)
         return Reports(self.parameters, self.table.sample(at, bits or SystemBits()).astype(np.uint16))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how often each report was given, `(buckets + 2 * reach,) int64`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -15,6 +15,33 @@ from deniable.local.parameters import Parameters
 from deniable.local.reports import Reports
 from deniable.mechanisms.words import promise
 from deniable.publish.statement import wrapped
+
+
+class Formed(Protocol):
+    """A protocol whose payloads have one type and width."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """What both ends must share."""
+        ...
+
+    @property
+    def form(self) -> tuple[DTypeLike, int | None]:
+        """Type and width of a payload."""
+        ...
+
+
+class Readable:
+    """How such a protocol reads what its clients made."""
+
+    __slots__ = ()
+
+    def read(self: Formed, data: bytes) -> Reports:
+        """Return the reports that clients made, one after the other.
+
+        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
+        """
+        return Reports.from_bytes(data, self.parameters, *self.form)
 
 
 def one(numbers: Any, dtype: DTypeLike) -> NDArray[Any]:

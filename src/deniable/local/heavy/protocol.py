@@ -49,7 +49,7 @@ from deniable.local.estimates import Aggregate, Estimate, confident
 from deniable.local.heavy import codes
 from deniable.local.heavy.sketch import Sketch, cells, fitting, transform
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, normal, one, statement
+from deniable.local.payloads import Readable, checked, fit, normal, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 
@@ -79,7 +79,7 @@ class Hitters(Estimate):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class HeavyHitters:
+class HeavyHitters(Readable):
     """A protocol for texts that are not known beforehand.
 
     Args:    length: of a code in symbols, a multiple of step, up to 12. step: symbols a level, 1 to 3.
@@ -194,13 +194,6 @@ class HeavyHitters:
             for start in range(0, len(given), _ONE_PIECE)
         ]
         return Reports(self.parameters, np.concatenate([np.zeros((0, self.form[1]), np.uint32), *parts]))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return the table of each group, then its number of reports, `(levels + 1, 2**cells + 1)`.

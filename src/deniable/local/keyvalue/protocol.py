@@ -41,7 +41,7 @@ from deniable.local.keyvalue.rounds import Lying, Means, lying
 from deniable.local.keyvalue.schemes import Direct, Rates, Unary, direct, unary
 from deniable.local.mean.intervals import ENOUGH, FEW
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, normal, statement
+from deniable.local.payloads import Readable, checked, fit, normal, statement
 from deniable.local.reports import Reports
 
 _MECHANISMS = ("pckv-grr", "pckv-ue", "privkvm")
@@ -59,7 +59,7 @@ class Held(Estimate):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class KeyValue:
+class KeyValue(Readable):
     """A protocol for keys with a number each.
 
     Args:    keys: all that may be told, beforehand. bounds: of the numbers. mechanism: see the table above.
@@ -192,13 +192,6 @@ class KeyValue:
         """
         pairs = people(values, self.keys, self.bounds)
         return Reports(self.parameters, self.scheme.reports(pairs, bits or SystemBits()))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many reports said + and - (and "lacks it", for PrivKVM) of each key, `(2 or 3, keys)`.

@@ -37,7 +37,7 @@ from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.frequency.domain import Domain, declared
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, one, statement
+from deniable.local.payloads import Readable, checked, fit, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -46,7 +46,7 @@ _MOST = 1 << 14
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class DBitFlip:
+class DBitFlip(Readable):
     """A protocol for the shares of items that is asked again and again.
 
     Args:    domain: the items. bits: d, how many of them a device speaks of.
@@ -159,13 +159,6 @@ class DBitFlip:
         at, source = self.domain.places(values), bits or SystemBits()
         items = self._subset(len(at), source)
         return Reports(self.parameters, (2 * items + self._answered(items, at, source)).astype(np.uint16))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return for each item how many reports speak of it and how many say 1, `(2, items) int64`.

@@ -46,7 +46,7 @@ from deniable.guarantees import PureDP
 from deniable.local.coins import ONE, bounded, hold, most, place, places, spread, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, one, statement
+from deniable.local.payloads import Readable, checked, fit, one, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -56,7 +56,7 @@ _GRID = 10**15
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class OneBitMean:
+class OneBitMean(Readable):
     """A protocol for the mean of a number that is asked again and again.
 
     Args:    bounds: values outside are clamped by a device; no value at all is the middle.
@@ -182,13 +182,6 @@ class OneBitMean:
         """
         source, at = bits or SystemBits(), places(values, self.bounds, self.segments)
         return Reports(self.parameters, self._flipped(self._drawn(spread(at, source), source), source))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many ones there are, `(1,) int64`.

@@ -43,7 +43,7 @@ from deniable.local.coins import ONE, chosen, hold, most, truth
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.frequency.intervals import interval, spread
 from deniable.local.parameters import Parameters
-from deniable.local.payloads import checked, fit, statement
+from deniable.local.payloads import Readable, checked, fit, statement
 from deniable.local.reports import Reports
 from deniable.local.telemetry import binomial, decoding, texts
 from deniable.local.telemetry.memo import Memo, MemoClient
@@ -53,7 +53,7 @@ _GRID = 10**15
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class RAPPOR:
+class RAPPOR(Readable):
     """A protocol for text whose candidates need not be known beforehand.
 
     Args:    epsilon: of everything ever reported about one text that stays. bits: of the filter, in octets.
@@ -187,13 +187,6 @@ class RAPPOR:
         ]
         empty = np.zeros((0, self.form[1]), np.uint8)
         return Reports(self.parameters, np.concatenate([empty, *parts]))
-
-    def read(self, data: bytes) -> Reports:
-        """Return the reports that clients made, one after the other.
-
-        Raises:  ReportError: the size, the version or the parameters are not those of this protocol.
-        """
-        return Reports.from_bytes(data, self.parameters, *self.form)
 
     def aggregate(self, reports: Reports) -> Aggregate:
         """Return how many reports of each cohort had each bit, and (last column) how many there were.
