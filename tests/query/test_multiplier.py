@@ -132,3 +132,8 @@ def test_odd_budgets_get_proved_noise(epsilon: str, delta: str) -> None:
     noise = multiplier.laplace([7] * 15, shares, epsilon=Fraction(epsilon), delta=Fraction(delta))
     assert accounting.within(noise, epsilon=epsilon, delta=delta)
     assert sum(event.epsilon for event in noise) >= Fraction(epsilon)
+
+
+def test_a_tiny_epsilon_is_refused_in_a_number_that_can_be_read() -> None:
+    with pytest.raises(ParameterError, match=r"64-bit integers hold, got '\d[.\de-]{0,19}e-324'"):
+        multiplier.check_scales([Fraction(2) ** 1100], Fraction(5, 10**324))

@@ -104,8 +104,8 @@ def _all(trials: int, *, json: bool) -> bool:
     if json:
         print(as_json([row.to_json() for row in rows]))
         return bool(violated)
-    print("\nbound: epsilon as proved, or that trials (or a refutation) show at least. Where it is far below")
-    print("the claim, so few trials see gross faults only: more --trials see more.")
+    print("\nbound: epsilon as proved, or that trials (or a refutation) show at least.")
+    print("Where it is far below the claim, the trials see gross faults only: more see more.")
     print("\n".join(f"\n{row.name}: {row.words}" for row in violated) or "Nothing is violated.")
     return bool(violated)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli.screens import Screen, fitting
+from deniable.cli.screens import Screen, as_json, fitting
 from deniable.cli.survey import survey
 from deniable.errors import ParameterError
 
@@ -90,7 +89,7 @@ def compare(
     found = remembering.key_values(asked) if key_value else comparing.compared(asked, norm)
     if out is not None:
         comparing.save(found, out)
-    print(json_module.dumps(found.to_json(), indent=2) if json else fitting(found.text()))
+    print(as_json(found.to_json()) if json else fitting(found.text()))
 
 
 @app.command(cls=Screen)
@@ -183,7 +182,7 @@ def estimate(
         else combine(found, weights=rule, confidence=confidence)
     )
     names = [str(item) for item in asked.items()] if asked.kind == "frequency" else None
-    print(json_module.dumps(_record(joined, names), ensure_ascii=False) if json else _shown(joined, names))
+    print(as_json(_record(joined, names), indent=None) if json else _shown(joined, names))
 
 
 def _setup(epsilon: tuple[str, ...], mean: bool, frequency: bool, vector: bool, **words: Any) -> Setup:

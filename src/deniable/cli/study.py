@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 import textwrap
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli.screens import Screen
+from deniable.cli.screens import Screen, as_json
 from deniable.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def dct(
     if not out.strip():
         raise ParameterError("--out", out, "names no folder", "Write for example --out dct.")
     found = run(Path(out), given, sizes=sizes, seed=number, workers=many)
-    print(json_module.dumps(_record(found), indent=2) if json else _screen(found, Path(out)))
+    print(as_json(_record(found)) if json else _screen(found, Path(out)))
 
 
 def _screen(found: Study, out: Path) -> str:

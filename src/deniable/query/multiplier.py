@@ -28,6 +28,7 @@ from math import ceil
 from deniable import accounting, events
 from deniable.brackets import square_root
 from deniable.errors import ParameterError
+from deniable.exact import text
 from deniable.query import charged
 
 WORTH = Fraction(1, 1000)
@@ -102,7 +103,9 @@ def gaussian(
         )
         if accounting.within(judged(noise) if judged else noise, epsilon=epsilon, delta=delta):
             return noise
-    raise ParameterError("epsilon", epsilon, "is out of reach of Gaussian noise", "Ask for Laplace noise.")
+    raise ParameterError(
+        "epsilon", text(epsilon), "is out of reach of Gaussian noise", "Ask for Laplace noise."
+    )
 
 
 def _least(holds: Callable[[Fraction], bool], known: Fraction) -> Fraction:
@@ -133,4 +136,4 @@ def check_scales(scales: Sequence[Fraction], epsilon: Fraction) -> None:
     """Refuse noise that 64-bit integers do not hold."""
     if not max(scales) <= _LARGEST_SCALE:
         fix = "Raise epsilon, or lower max_groups, max_rows or the bounds."
-        raise ParameterError("epsilon", str(epsilon), "needs more noise than 64-bit integers hold", fix)
+        raise ParameterError("epsilon", text(epsilon), "needs more noise than 64-bit integers hold", fix)
