@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable import accounting, events
-from deniable.query import charged
+from deniable.query import automatic, charged
 from deniable.query.automatic import Choice
 from deniable.query.charged import NODES, ONE, grown, reference, widened
 from deniable.query.plan import Plan
@@ -248,3 +248,10 @@ def test_noise_that_64_bits_do_not_hold_is_not_drawn() -> None:
     fits, does_not = (plan.settled([_with(plan.choices[0], (Fraction(most),))]) for most in (2, 1024))
     assert (fits.choices[0].found, does_not.choices[0].found) == (True, False)
     assert does_not.price == plan.price != fits.price
+
+
+def test_each_choice_counts_the_classes_that_one_unit_can_be_in() -> None:
+    plan = everything(True).plan(epsilon=1, delta="1e-8")
+    moved = {choice.argument: choice.event for choice in plan.choices}
+    entries = {name: getattr(event, "coordinates", None) for name, event in moved.items()}
+    assert entries == {"max_groups": 1, "max_rows": 1, "bounds": len(automatic.edges()) - 1}

@@ -1,8 +1,9 @@
 """What each measured column costs, so that all of them together cost what was asked.
 
 Every distinct measure is one column of integers with noise of its own; two outputs that need the same
-measure share one noisy column. One kind of noise serves all of a plan, and each column has a share of the
-budget (`parts`). `multiplier` finds the least noise with these shares.
+measure share one noisy column. One kind of noise serves all of a plan: a mixture would gain nothing, or a
+few percent beside several trees (`benchmarks.kinds`). Each column has a share of the budget (`parts`).
+`multiplier` finds the least noise with these shares.
 
 Proof that `Price.events` describe what is done, and cost no more than epsilon and delta:
 1. A unit changes column i by at most L1_i = contributions.l1(measure_i), and by at most L2_i in Euclidean
