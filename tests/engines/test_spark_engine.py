@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
+import os
+import signal
 import threading
+import time
 from typing import Any
 
 import pyarrow as pa
@@ -145,6 +148,20 @@ def test_a_setting_under_which_no_table_can_be_sent_is_refused_on_entering() -> 
         with pytest.raises(SourceError, match="maxRecordsPerBatch"), opened(session):
             pass
         assert not session.done
+
+
+def test_an_interrupt_while_spark_reads_a_query_waits_until_its_views_are_gone() -> None:
+    class Slow(Session):
+        def sql(self, text: str, **frames: Frame) -> Frame:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+            self.done.append("no view left")
+            return super().sql(text, **frames)
+
+    session = Slow()
+    with pytest.raises(KeyboardInterrupt), opened(session) as engine:
+        engine.execute(create("first", engine.view(Frame(session, "theirs"))))
+    assert "no view left" in session.done
 
 
 def test_an_interrupt_that_pyspark_turns_into_an_error_is_still_an_interrupt() -> None:

@@ -30,6 +30,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -75,12 +76,13 @@ class Spark:
         self._cached: list[DataFrame] = []
         self._sizes: dict[str, int] = {}  # how many rows there are, of tables that came from this process
         self._tag = f"deniable-{uuid.uuid4().hex}"
-        self._quiet = _Quiet(threading.get_ident())
+        self._reader = ThreadPoolExecutor(1)
 
     def __enter__(self) -> Self:
         size = self.run(lambda: self._session.conf.get(_BATCH, "1"))
         if not int(str(size)) > 0:
             raise SourceError(f"{_BATCH} of this Spark session must be above 0: PySpark sends no table else.")
+        self._quiet = _Quiet({threading.get_ident(), self._reader.submit(threading.get_ident).result()})
         for logger in _loggers():
             logger.addFilter(self._quiet)
         self.run(lambda: self._session.addTag(self._tag))
@@ -97,6 +99,7 @@ class Spark:
             frame = self._cached.pop()
             with contextlib.suppress(*_failures()):
                 frame.unpersist()
+        self._reader.shutdown()
         self._tables.clear()
         for logger in _loggers():
             logger.removeFilter(self._quiet)
@@ -155,10 +158,13 @@ class Spark:
         raise KeyboardInterrupt if stopped else EngineError(FAILED)
 
     def _frame(self, query: Any) -> DataFrame:
-        """Return the frame of a query. Spark reads the text and checks names and types; no row is read."""
+        """Return the frame of a query. Spark reads the text and checks names and types; no row is read.
+
+        Ctrl-C reaches the main thread only: in a thread of its own, `sql` always takes its views away again.
+        """
         text = self._write(query)
         frames: dict[str, Any] = {name: self._tables[name] for name in _names(query)}
-        return self.run(lambda: self._session.sql(text, **frames))
+        return self.run(lambda: self._reader.submit(self._session.sql, text, **frames).result())
 
     def _hold(self, name: str, frame: DataFrame, size: int) -> None:
         """Give a frame a name, filtered by `true` as the module says. Nothing is run."""
@@ -208,14 +214,14 @@ class Spark:
 
 
 class _Quiet(logging.Filter):
-    """Drops what one thread logs: PySpark logs the errors that it raises, with values of their rows."""
+    """Drops what these threads log: PySpark logs the errors that it raises, with values of their rows."""
 
-    def __init__(self, thread: int) -> None:
+    def __init__(self, threads: set[int]) -> None:
         super().__init__()
-        self._thread = thread
+        self._threads = threads
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.thread != self._thread
+        return record.thread not in self._threads
 
 
 def _loggers() -> list[logging.Logger]:
