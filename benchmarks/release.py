@@ -6,8 +6,9 @@
 The question: units, count and the sum of value by category, at most two rows of a person in a category,
 epsilon 1, delta 1e-8. Every program runs in a fresh process with two threads, on the same file, from reading
 Parquet to writing Parquet; wall time includes starting Python (and Java). DuckDB's own query publishes
-everything as it is. Other packages run once, in the versions of benchmarks/environments.py and at the
-settings that benchmarks/rivals explains; a slow one only up to a million rows, unless --patient.
+everything as it is. What runs on Spark runs once. So do other packages, in the versions of
+benchmarks/environments.py and at the settings that benchmarks/rivals explains; a slow one only up to a
+million rows, unless --patient. Above ten million rows fewer settings run.
 
 | column | meaning                                                                                   |
 |--------|-------------------------------------------------------------------------------------------|
@@ -31,7 +32,7 @@ from pathlib import Path
 
 from benchmarks import environments
 from benchmarks.report import Outcome, Row, child, measured, middle, publish
-from benchmarks.visits import ensure
+from benchmarks.visits import PIECE, ensure
 
 PLAIN = """
 import sys, duckdb
@@ -95,6 +96,8 @@ CASES = (
     ("sips", "20", "weight", "gaussian", ""),
     ("sips", "8", "weight", "gaussian", "500MB"),
 )
+LARGE = (CASES[0], CASES[5], CASES[7])
+"""What runs on more than one piece of visits."""
 ON_SPARK = (
     ("plain", "0", ""),
     ("threshold", "3", "weight"),
@@ -141,20 +144,18 @@ RIVALS = (
 
 
 def own(rows: int) -> list[Program]:
-    """Return plain DuckDB and our settings on it, then plain Spark and our settings on that."""
+    """Return plain DuckDB and our settings on it."""
     here = (sys.executable, "-c")
     programs = [Program("DuckDB, not private", (*here, PLAIN), (), version("duckdb"))]
-    for case in CASES:
+    for case in CASES if rows <= PIECE else LARGE:
         selection, groups, over, noise, memory = case
         name = f"deniable, {selection}, max_groups {groups}, {over}, {noise}" + (memory and f", {memory}")
         programs.append(Program(name, (*here, OURS), (str(max(1, rows // 10)), *case), version("deniable")))
-    return [*programs, *on_spark(rows)]
+    return programs
 
 
 def on_spark(rows: int) -> list[Program]:
-    """Return plain Spark and our settings on it; none without PySpark."""
-    if find_spec("pyspark") is None:
-        return []
+    """Return plain Spark and our settings on it."""
     programs = []
     for case in ON_SPARK:
         plain = case[0] == "plain"
@@ -169,8 +170,11 @@ def on_spark(rows: int) -> list[Program]:
     return programs
 
 
-def others(chosen: Sequence[str], patient: bool) -> Iterator[Program | Row]:
-    """Yield the programs of other packages; a row instead where one cannot be installed."""
+def others(rows: int, chosen: Sequence[str], patient: bool) -> Iterator[Program | Row]:
+    """Yield the programs on Spark and of other packages; a row instead where one is not installed."""
+    if not chosen or "spark" in chosen:
+        missing = {"program": "Spark", "note": "skipped: PySpark is not installed (extra spark)"}
+        yield from on_spark(rows) if find_spec("pyspark") else [missing]
     for rival in RIVALS:
         if chosen and rival.name not in chosen:
             continue
@@ -219,7 +223,7 @@ def row(program: Program, rows: int, outcomes: Sequence[Outcome], data: Path, fo
 
 
 def measure(rows: int, data: Path, runs: int, rivals: Sequence[Program | Row], seconds: float) -> list[Row]:
-    """Run ours in turn, `runs` times after one of plain DuckDB that is not counted, and every rival once."""
+    """Run ours in turn, `runs` times after one of plain DuckDB that is not counted, and all others once."""
     programs = own(rows)
     seen: dict[str, list[Outcome]] = {program.name: [] for program in programs}
     found: dict[str, Row] = {}
@@ -260,24 +264,26 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
     parser.add_argument("--runs", type=int, default=3)
-    names = ["none", *(rival.name for rival in RIVALS)]
+    names = ["none", "spark", *(rival.name for rival in RIVALS)]
     parser.add_argument("--rivals", nargs="*", default=[], choices=names, help="all when omitted")
     parser.add_argument("--patient", action="store_true", help="run every package on every size")
     parser.add_argument("--seconds", type=float, default=1800, help="when a program is stopped")
     parser.add_argument("--data", type=Path, help="a file to use instead of making one; with one --rows")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    rivals = [] if "none" in given.rivals else list(others(given.rivals, given.patient))
     rows: list[Row] = []
     for size in given.rows:
         data = given.data or ensure(size, Path(tempfile.gettempdir()) / "deniable-benchmarks")
+        rivals = [] if "none" in given.rivals else list(others(size, given.rivals, given.patient))
         rows += measure(size, data.resolve(), given.runs, rivals, given.seconds)
     sizes = " ".join(str(size) for size in given.rows)
     command = f"python -m benchmarks.release --rows {sizes} --runs {given.runs}"
     command += f" --rivals {' '.join(given.rivals)}" if given.rivals else ""
     command += " --patient" if given.patient else ""
     title = "Release of visits by category: units, count, sum (epsilon 1, delta 1e-8, max_rows 2)"
-    publish("release", title, rows, command, given.json)
+    title += "" if max(given.rows) <= PIECE else ", more rows"
+    name = "release" if max(given.rows) <= PIECE else "release-large"
+    publish(name, title, rows, command, given.json)
 
 
 if __name__ == "__main__":
