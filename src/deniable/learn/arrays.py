@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.local.arrays import unmasked
+
 Floats = NDArray[np.float64]
 
 
@@ -41,7 +43,7 @@ def targets(given: Any, n: int) -> NDArray[Any]:
     """Return y, `(n,)`, as it is; refuse what is missing, of another length or shape."""
     if given is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    found = np.asarray(given)
+    found = unmasked(given, "y")
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim != 1:
@@ -59,7 +61,7 @@ def numbers(given: NDArray[Any]) -> Floats:
 def _numbers(given: Any, name: str) -> Floats:
     if hasattr(given, "toarray"):
         raise TypeError(f"{name} is a sparse matrix; dense data is required. Use {name}.toarray().")
-    found = np.asarray(given)
+    found = unmasked(given, name)
     if found.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} is complex.")
     try:

@@ -24,6 +24,7 @@ from deniable.bits import Bits
 from deniable.brackets import exponential
 from deniable.errors import WITHHELD, ParameterError
 from deniable.exact import exact
+from deniable.local.arrays import unmasked
 from deniable.local.client import number
 
 ONE = 1 << 32
@@ -80,7 +81,7 @@ def places(values: ArrayLike, bounds: tuple[Fraction, Fraction], steps: int) -> 
 
     Raises:  ParameterError: some entry is no number within the bounds. It is not shown: it is somebody's.
     """
-    given = np.asarray(values)
+    given = unmasked(values)
     if given.ndim != 1 or given.dtype.kind not in "iuf":
         fix = "Give one number for each person, or use client().report, which takes anything."
         raise ParameterError("values", WITHHELD, "must be a one-dimensional array of numbers", fix)

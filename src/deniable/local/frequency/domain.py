@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import WITHHELD, ParameterError
+from deniable.local.arrays import unmasked
 
 Item = str | int | bool
 Kind = Literal["text", "whole numbers", "truth"]
@@ -90,7 +91,7 @@ class Domain:
 
         Raises:  ParameterError: not a list or one-dimensional array, or some value is no item.
         """
-        given = np.asarray(values) if hasattr(type(values), "__array__") else values
+        given = unmasked(values) if hasattr(type(values), "__array__") else values
         if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
             raise ParameterError("values", WITHHELD, "must be a list or a one-dimensional array", _FIX)
         if not isinstance(given, np.ndarray):

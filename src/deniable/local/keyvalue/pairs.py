@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.bits import Bits
 from deniable.errors import WITHHELD, ParameterError
+from deniable.local.arrays import unmasked
 from deniable.local.coins import ONE, place, places
 from deniable.local.frequency.domain import Domain
 
@@ -104,7 +105,7 @@ def people(values: object, keys: Domain, bounds: tuple[Fraction, Fraction]) -> P
 
 
 def _admitted(given: Pairs, keys: Domain) -> Pairs:
-    parts = [np.asarray(part) for part in (given.starts, given.keys, given.at)]
+    parts = [unmasked(part) for part in (given.starts, given.keys, given.at)]
     if any(part.ndim != 1 or part.dtype.kind not in "iu" for part in parts):
         raise ParameterError("values", WITHHELD, "must be pairs of whole numbers", _FIX)
     starts, held, at = (part.astype(np.int64) for part in parts)

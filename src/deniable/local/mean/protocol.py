@@ -31,6 +31,7 @@ from deniable.bits import Bits, SystemBits
 from deniable.errors import ParameterError
 from deniable.exact import Number, exact, positive, text, written
 from deniable.guarantees import PureDP
+from deniable.local.arrays import unmasked
 from deniable.local.client import Client, number
 from deniable.local.estimates import Aggregate, Estimate
 from deniable.local.mean import selecting, words
@@ -294,7 +295,9 @@ class Mean:
         """Return the values as floats, `(n,)`; refuse what a device would clamp."""
         low, high = map(float, self.bounds)
         try:
-            given = np.asarray(values)
+            given = unmasked(values)
+        except ParameterError:
+            raise
         except ValueError:
             raise _unusable() from None
         if given.dtype.kind == "O":
