@@ -10,6 +10,7 @@ import pytest
 from survey_file import run, write
 from typer.testing import Result
 
+from deniable.ledger import Ledger
 from deniable.query.release import Release
 
 SURE = ("--epsilon", "1000", "--delta", "1e-6")
@@ -362,6 +363,21 @@ def test_a_release_that_cannot_be_saved_is_shown_all_the_same(
     assert result.exit_code == 2
     assert len(json.loads(result.stdout)["rows"]) == 1
     assert json.loads(result.stderr)["error"]["argument"] == "--out"
+
+
+def test_a_refused_question_binds_no_ledger_and_a_name_lets_two_files_share_it(tmp_path: Path) -> None:
+    for name in ("wrong.csv", "jan.csv", "feb.csv"):
+        (tmp_path / name).write_text("patient id\n1\n2\n", "utf-8")
+    ledger = Ledger.create(tmp_path / "c.ledger", epsilon=1, unit="patient id")
+    asked = ("--unit", "patient id", "--epsilon", "0.1", "--ledger", tmp_path / "c.ledger")
+    refused(run("release", tmp_path / "wrong.csv", *asked, "--count"), "--max-rows")
+    assert [entry.data for entry in ledger.entries()] == [None]
+    for month in ("jan", "feb"):
+        done = run("release", tmp_path / f"{month}.csv", *asked, "--units", "--name", "visits 2026")
+        assert done.exit_code == 0, done.stderr
+    assert (ledger.data, ledger.spent.amount) == ("visits 2026", Fraction(1, 5))
+    unnamed = run("release", tmp_path / "feb.csv", *asked, "--units")
+    refused(unnamed, "not 'feb.csv'", "call both by one name: --name 'visits 2026'")
 
 
 def test_a_ledger_pays_and_a_budget_that_is_too_small_has_its_own_exit_code(

@@ -237,6 +237,27 @@ def test_another_unit_data_set_or_neighbour_relation_is_refused(place: Place) ->
     assert ledger.verify() == 2
 
 
+def test_a_check_binds_nothing_and_a_reservation_binds_once(place: Place) -> None:
+    ledger = Ledger.create(place("a"), epsilon=1, unit="person")
+    ledger.check(data="wrong.csv", unit="person", neighbours="add or remove")
+    with pytest.raises(BudgetError):
+        ledger.reserve(pure(2), data="wrong.csv")
+    assert (ledger.data, ledger.verify()) == (None, 1)
+    first = ledger.reserve(pure("0.1"), data="right.csv")
+    assert ledger.data == "right.csv"
+    ledger.commit(first)
+    ledger.reserve(pure("0.1"), data="right.csv")
+    assert [entry.kind for entry in ledger.entries()] == ["create", "bind", "reserve", "commit", "reserve"]
+    assert ledger.verify(heads=[first.head]) == 5
+    for refused in (
+        lambda: ledger.reserve(pure("0.1"), data="wrong.csv"),
+        lambda: ledger.check(data="wrong.csv", unit="person", neighbours="add or remove"),
+    ):
+        with pytest.raises(LedgerError, match=r"belongs to the data 'right.csv', not 'wrong.csv'.*name="):
+            refused()
+    assert ledger.verify() == 5
+
+
 def test_a_row_can_be_the_unit(tmp_path: Path) -> None:
     import deniable as dn
 

@@ -67,6 +67,48 @@ def test_forty_racing_processes_are_granted_exactly_what_there_is(place: Place) 
     assert ledger.verify() == 101
 
 
+BINDING = """
+import os, sys
+from deniable.errors import LedgerError
+from deniable.events import PureDP
+from deniable.ledger import Ledger
+ledger = Ledger.open(sys.argv[1], patience=60)
+ledger.check(data=sys.argv[2], unit="person", neighbours="add or remove")
+print("ready", flush=True)
+sys.stdin.readline()         # all start when the parent says so
+try:
+    ledger.reserve([PureDP(epsilon="0.01")], data=sys.argv[2])
+except LedgerError as error:
+    assert "belongs to the data" in str(error), error
+    print("refused")
+else:
+    print("bound")
+"""
+
+
+def test_of_processes_with_different_data_exactly_one_binds_a_fresh_ledger(place: Place) -> None:
+    ledger = Ledger.create(place("a"), epsilon=1, unit="person")
+    names = ["jan.csv", "feb.csv", "mar.csv", "apr.csv"]
+    commands = [[sys.executable, "-c", BINDING, place("a"), name] for name in names]
+    pipe = subprocess.PIPE
+    racing = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for command in commands]
+    for process in racing:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    said = []
+    for process in racing:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in racing:
+        said.append(process.communicate(timeout=60)[0].strip())
+        assert process.returncode == 0
+    assert sorted(said) == ["bound", "refused", "refused", "refused"]
+    assert ledger.data == names[said.index("bound")]
+    assert ledger.spent.epsilon == Fraction(1, 100)
+    assert ledger.verify() == 3
+
+
 def test_threads_of_one_process_share_a_ledger(place: Place) -> None:
     ledger = Ledger.create(place("a"), epsilon=1, unit="person")
 

@@ -14,6 +14,7 @@ from deniable.exact import exact
 from deniable.ledger import Ledger
 from deniable.query import aggregates as dn
 from deniable.query.question import Query
+from deniable.query.review import review
 from deniable.query.survey import ROW, protect
 
 TABLE = pa.table({"person": list(range(40)), "colour": ["red"] * 40})
@@ -98,6 +99,43 @@ def test_mistakes_cost_nothing(ledger: Ledger) -> None:
         with pytest.raises(ParameterError):
             asked.release(**{"epsilon": "0.1", "delta": "1e-9", **wrong})  # type: ignore[arg-type]
     assert ledger.spent.epsilon == 0
+
+
+def test_a_question_that_is_refused_binds_a_ledger_to_nothing(ledger: Ledger) -> None:
+    survey = protect(TABLE, unit="person", ledger=ledger, name="wrong")
+    with pytest.raises(ParameterError, match="max_rows"):
+        survey.aggregate(n=dn.count()).release(epsilon="0.1")
+    with pytest.raises(BudgetError):
+        survey.aggregate(n=dn.units()).release(epsilon=2)
+    assert (ledger.data, kinds(ledger)) == (None, ["create"])
+    protect(TABLE, unit="person", ledger=ledger, name="right").aggregate(n=dn.units()).release(epsilon="0.1")
+    assert (ledger.data, kinds(ledger)) == ("right", ["create", "bind", "reserve", "commit"])
+    with pytest.raises(LedgerError, match="belongs to the data 'right', not 'wrong'"):
+        survey.aggregate(n=dn.units()).release(epsilon="0.1")
+    with pytest.raises(LedgerError, match="name='right'"):
+        protect(TABLE, unit="person", ledger=ledger)
+
+
+def test_files_about_the_same_people_share_a_ledger_by_a_name(ledger: Ledger, tmp_path: Path) -> None:
+    for month in ("jan", "feb"):
+        path = tmp_path / f"visits-{month}.csv"
+        path.write_text("person\n1\n2\n", "utf-8")
+        survey = protect(path, unit="person", ledger=ledger, name="visits 2026")
+        release = survey.aggregate(n=dn.units()).release(epsilon="0.1")
+        assert "Every person in visits 2026:" in release.statement
+        release.save(tmp_path / month)
+        found = review(tmp_path / month, ledger=tmp_path / "survey.ledger")
+        assert found.sound, str(found)
+    assert ledger.data == "visits 2026"
+    assert ledger.spent.epsilon == exact("0.2", "epsilon")
+    with pytest.raises(LedgerError, match="not 'visits-jan.csv'"):
+        protect(tmp_path / "visits-jan.csv", unit="person", ledger=ledger)
+
+
+@pytest.mark.parametrize("name", ["", 7, "x" * 201, "two\nlines", "half \ud800"])
+def test_a_name_of_the_data_is_a_line_of_text(name: object) -> None:
+    with pytest.raises(ParameterError, match="name"):
+        protect(TABLE, unit="person", name=name)  # type: ignore[arg-type]
 
 
 def test_a_ledger_of_another_unit_or_no_ledger_at_all_is_refused(ledger: Ledger) -> None:

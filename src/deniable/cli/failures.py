@@ -43,7 +43,7 @@ _NAMED = "unit population types delimiter group_by max_groups max_rows max_keys 
 _NAMED += " confidence purpose threads memory_limit ledger where derive"
 _NAMED += " risk queries times sensitivity neighbours trials batch seed subject"
 _NAMED += " mechanism bounds domain dimension norm weights"
-_NAMED += " max_values other on"
+_NAMED += " max_values other on name"
 _SPELLINGS = (
     (r"Ledger\.create(?=\.)", "`deniable ledger create`"),
     (r"group_by\(\.\.\., keys=\[\.\.\.\]\)", "--keys FILE"),
@@ -52,7 +52,10 @@ _SPELLINGS = (
     (r"bounds=\(0, 100\)", "spend:0:100"),
     (r", 'ln 3' or Fraction\(1, 10\)", " or 'ln 3'"),
     (r"\b(max_groups|max_keys|max_rows|max_values|memory_limit)='?(\w+)'?", r"--\1 \2"),
-    (r"\b(unit|epsilon|delta|noise|confidence|threads|population|delimiter)=('[^']*'|[\w.]+)", r"--\1 \2"),
+    (
+        r"\b(unit|epsilon|delta|noise|confidence|threads|population|delimiter|name)=('[^']*'|[\w.]+)",
+        r"--\1 \2",
+    ),
 )
 STOPPED = 130
 _BEFORE = "Nothing was done. Send it to a file or to /dev/null."

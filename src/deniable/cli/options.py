@@ -23,6 +23,7 @@ class Options:
     unit: Text = None
     per_row: Flag = False
     population: Number = None
+    name: Text = None
     types: Many = None
     delimiter: Text = None
     join: Many = None

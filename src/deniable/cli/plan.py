@@ -24,7 +24,7 @@ def plan(
     It prints the price, the noise, the error of each column and the threshold.
     Without FILE, the columns are those that --types names: no data are needed.
 
-    Who      --unit COLUMN | --per-row; --population N
+    Who      --unit COLUMN | --per-row; --population N; --name NAME
     Rows     --where CONDITION; --derive NAME=EXPRESSION; --types COLUMN=TYPE;
              --delimiter CHARACTER; --join FILE --on COLUMN
     Groups   --group-by COLUMN; --max-groups N|auto; --over weight|drop;

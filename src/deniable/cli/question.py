@@ -66,6 +66,7 @@ def _survey(options: Options, ledger: str | None) -> Survey:
         types=None if options.data is None else types,
         delimiter=None if delimiter is None else _DELIMITERS.get(delimiter, delimiter),
         ledger=None if ledger is None else Ledger.open(ledger),
+        name=options.name,
     )
     survey = _joined(options, survey)
     for name, text in _pairs("--derive", options.derive, "hue=lower(colour)").items():

@@ -48,7 +48,7 @@ def release(
              --distinct COLUMN; --max-rows N; --max-values N; after any: [:share=P]
     Price    --epsilon NUMBER; --delta NUMBER (0); --noise auto|laplace|gaussian;
              --confidence P (0.95); --no-coverage; --allow-large-delta;
-             --ledger LEDGER: paid there before anything is read
+             --ledger LEDGER: paid there first, by the data's --name NAME
     Result   --out DIR: table, page, statement; --purpose TEXT; --plan FILE; --json
     Engine   --threads N; --memory-limit 2GB
 

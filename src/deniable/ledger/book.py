@@ -195,16 +195,20 @@ class Ledger:
 
         Raises:  LedgerError: another data set, unit or neighbour relation than the ledger's.
         """
-        self._check_terms(unit_name(unit), neighbours)
-        if data is None:
-            return
-        named = short_text(data, "data")
-        if self._same_data(self._last(), named):
+        self.check(data=data, unit=unit, neighbours=neighbours)
+        if data is None or self.data is not None:
             return
         with self._storage.writing() as connection:
-            last = self._last_of(connection)
-            if not self._same_data(last, named):
-                self._append(connection, last, kind="bind", data=named)
+            self._bound(connection, self._last_of(connection), data)
+
+    def check(self, *, data: str | None, unit: str | Enum, neighbours: str) -> None:
+        """Check that this ledger counts for this data, or is bound to none yet; it stays as it is.
+
+        Raises:  LedgerError: another data set, unit or neighbour relation than the ledger's.
+        """
+        self._check_terms(unit_name(unit), neighbours)
+        if data is not None:
+            self._same_data(self._last(), short_text(data, "data"))
 
     def reserve(
         self,
@@ -214,25 +218,34 @@ class Ledger:
         delta: Number | None = None,
         purpose: str | None = None,
         source: str | None = None,
+        data: str | None = None,
     ) -> Reservation:
         """Spend what the events cost, durably, before anything private is read.
+
+        A ledger that is bound to no data yet is bound to `data` in the same transaction: what is refused
+        binds nothing, and of two processes with different data exactly one binds it.
 
         Args:    events: what is going to be done.
                  epsilon, delta: their price under the basic rule, checked against their account; may be
                  omitted if the events have an epsilon of their own, and under the other rules, which price
                  each event by themselves. purpose, source: for people, up to 1,000 characters; public.
-        Raises:  BudgetError: it does not fit; nothing was spent. LedgerError: it could not be written.
+                 data: the label of the data set that is going to be read.
+        Raises:  BudgetError: it does not fit; nothing was spent. LedgerError: it could not be written, or
+                 the ledger belongs to other data.
                  ParameterError: a price below what the events cost, or an event the rule cannot price.
         """
         what = _events(events)
         claimed = _claimed(epsilon, delta)
         charge = self._charge(what, claimed)
+        named = None if data is None else short_text(data, "data")
         with self._storage.writing() as connection:
             last = self._last_of(connection)
+            if named is not None:
+                self._same_data(last, named)
             spent = check_fits(charge, spent=last.spent, limit=self.limit, label=self.label)
             entry = self._append(
                 connection,
-                last,
+                self._bound(connection, last, named),
                 kind="reserve",
                 charge=charge,
                 spent=spent,
@@ -320,6 +333,12 @@ class Ledger:
                 raise LedgerError(f"Reservation {number} of '{self.label}' has its {how} already.")
             self._append(connection, self._last_of(connection), kind=kind, settles=number)
 
+    def _bound(self, connection: Connection, last: Entry, named: str | None) -> Entry:
+        """Return the last entry after the ledger was bound to the data, if it was bound to none."""
+        if named is None or self._same_data(last, named):
+            return last
+        return self._append(connection, last, kind="bind", data=named)
+
     def _append(self, connection: Connection, last: Entry, **changes: Any) -> Entry:
         from deniable.ledger import tables
 
@@ -355,7 +374,8 @@ class Ledger:
         """Return whether the ledger is bound to this data; False if to none; raise if to another."""
         if last.data is not None and last.data != label:
             fix = (
-                "Each data set about the same people needs to be spent from its own ledger, or share a name."
+                f"If both are about the same people, call both by one name: name='{last.data}'. Other people "
+                "have a ledger of their own."
             )
             raise LedgerError(f"'{self.label}' belongs to the data '{last.data}', not '{label}'. {fix}")
         return last.data is not None

@@ -20,7 +20,8 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
 
     The reservation is durable before the block starts. If the block ends well it is committed, otherwise
     abandoned; either way, and also if the process is killed in between, it stays spent.
-    Raises:  BudgetError: there is less left; nothing was spent. LedgerError: the ledger cannot be written.
+    Raises:  BudgetError: there is less left; nothing was spent. LedgerError: the ledger cannot be written, or
+             belongs to other data by now.
     """
     ledger = plan.query.survey.ledger
     if ledger is None:
@@ -31,7 +32,8 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
         epsilon=plan.guarantee.epsilon,
         delta=plan.guarantee.delta,
         purpose=purpose,
-        source=plan.query.survey.source.label,
+        source=plan.query.survey.label,
+        data=plan.query.survey.label,
     )
     try:
         name = PurePath(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from deniable.engines.engine import Engine
 
 MOST_GROUPS = 1 << 20
+MOST_NAME = 200
 
 
 class Row(Enum):
@@ -93,6 +94,12 @@ class Survey:
     population: int | None
     steps: tuple[Step | Join, ...] = ()
     ledger: Ledger | None = None
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """How published words, and the ledger, call the data: by `name`, or as the source does."""
+        return self.source.label if self.name is None else self.name
 
     def where(self, condition: str) -> Survey:
         """Keep the rows for which the condition is true: `where("age >= 18")`.
@@ -279,7 +286,7 @@ class Survey:
     def __repr__(self) -> str:
         protected = "each row" if self.unit is None else f"each {self.unit}"
         steps = "".join(f"\n    {step}" for step in self.steps)
-        return f"Survey of {self.source.label}, protecting {protected}; its rows are private{steps}"
+        return f"Survey of {self.label}, protecting {protected}; its rows are private{steps}"
 
     if not TYPE_CHECKING:
 
@@ -295,6 +302,7 @@ def protect(
     types: Mapping[str, str] | None = None,
     delimiter: str | None = None,
     ledger: Ledger | None = None,
+    name: str | None = None,
 ) -> Survey:
     """Return the table as a survey whose every release protects all rows of one unit together.
 
@@ -304,25 +312,31 @@ def protect(
              population: how many units there may be at most, as you state it; never read from the data.
              types: columns to declare, {"age": "integer"}; CSV and JSON lines are text otherwise.
              delimiter: what separates CSV columns; a comma when omitted.
-             ledger: where every release of this survey is paid for, before the data are read.
+             ledger: where every release of this survey is paid for, before the data are read. The first one
+             that is paid for binds it to the name of the data.
+             name: what the data are called, in the ledger and in all that is published: "visits 2026". The
+             file's own name, or "a PyArrow table", when omitted. Files about the same people share one.
     Raises:  ParameterError: an argument is wrong. SourceError: the source cannot be used.
              LedgerError: the ledger counts for another unit or other data.
     """
     people = None if population is None else whole(population, "population", at_least=1, at_most=1 << 40)
     _check_unit(unit)
+    _check_name(name)
     resolved = resolve(source, types=types, delimiter=delimiter)
     if all(column.type is Type.OTHER for column in resolved.schema.columns):
         raise SourceError(
             f"{resolved.label} has no column of text, numbers or dates: nothing can be counted."
         )
     column = None if isinstance(unit, Row) else _unit(resolved.schema, unit)
+    survey = Survey(resolved, resolved.schema, column, people, ledger=ledger, name=name)
     if ledger is not None:
         _check_ledger(ledger)
         if isinstance(source, Mapping):
             fix = "Leave it out: planning costs nothing."
             raise ParameterError("ledger", ledger.label, "pays for releases, and a schema has no data", fix)
-        ledger.bind(data=resolved.label, unit=column or "row", neighbours=Neighbours.ADD_OR_REMOVE.value)
-    return Survey(resolved, resolved.schema, column, people, ledger=ledger)
+        relation = Neighbours.ADD_OR_REMOVE.value
+        ledger.check(data=survey.label, unit=column or "row", neighbours=relation)
+    return survey
 
 
 def _other(other: object, *, keyed: bool) -> bool:
@@ -338,6 +352,14 @@ def _check_unit(unit: object) -> None:
     if not isinstance(unit, str | Row):
         fix = "Name the column that says whose a row is, or write unit=dn.ROW if each row stands for itself."
         raise ParameterError("unit", unit, "must be a column or dn.ROW", fix)
+
+
+def _check_name(name: object) -> None:
+    if name is None:
+        return
+    if not isinstance(name, str) or not 1 <= len(name) <= MOST_NAME or not name.isprintable():
+        fix = f"Give 1 to {MOST_NAME} characters on one line, for example name='visits 2026'."
+        raise ParameterError("name", name, "must be text", fix)
 
 
 def _check_ledger(ledger: object) -> None:

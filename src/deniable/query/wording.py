@@ -41,7 +41,7 @@ def facts(plan: Plan) -> Facts:
         guarantee=plan.guarantee,
         neighbours=Neighbours.ADD_OR_REMOVE,
         population=query.survey.population,
-        source=query.survey.source.label,
+        source=query.survey.label,
         keys=keys,  # type: ignore[arg-type]
         max_groups=None if groups is None else plan.price.contributions.max_groups,
         max_keys=None if groups is None else plan.price.contributions.max_keys,
@@ -149,7 +149,7 @@ def described(plan: Plan) -> str:
     """Return the plan as text: what is protected, the price, the bounds, then a line for each column."""
     query = plan.query
     one, _ = nouns(query.survey.unit or "row")
-    heading = f"Plan for {query.survey.source.label}: nothing has been read"
+    heading = f"Plan for {query.survey.label}: nothing has been read"
     lines = [heading, *(f"  {name:<11} {said}" for name, said in _entries(plan, one))]
     parts = [lines, _table(plan), alternatives(plan), _notes(plan)]
     return "\n\n".join("\n".join(part) for part in parts if part)
