@@ -123,9 +123,9 @@ class Client:
                 fix = f"Send {self.plan.dimension} finite weights."
                 raise ParameterError("round", current.number, "has no weights of this plan", fix)
             self._asked = True
-        row = clipped(
-            self._gradient(weights, features, target), norm=self.plan.vector.norm, clip=self.plan.clip
-        )
+        with np.errstate(all="ignore"):  # as `local.Client`
+            gradient = self._gradient(weights, features, target)
+            row = clipped(gradient, norm=self.plan.vector.norm, clip=self.plan.clip)
         return self.plan.vector.client(self._bits).report(row[0])
 
     def _gradient(self, weights: Floats, features: object, target: object) -> Floats:

@@ -58,6 +58,9 @@ ODD: list[Any] = [
     object(),
 ]
 
+FAINT: list[Any] = [[0.9, 5e-324, 0, 0], [1e300, 1e-200, 1, 0], [inf, 1e-100, 1, 0], [1e-160] * 4]
+"""Vectors in which something is lost in rounding."""
+
 
 def bits(seed: int = 1) -> SeededBits:
     return SeededBits(seed, insecure=True)
@@ -73,7 +76,18 @@ def test_a_device_sends_one_report_of_one_size_whatever_the_value(kind: dict[str
     client = vector.client(bits())
     size = len(client.report([0.1, 0.2, 0.3, 0.4]))
     assert size == 9 + {"privunit": 8, "privunitg": 8, "duchi": 1}[kind["mechanism"]]
-    assert [len(client.report(value)) for value in ODD] == [size] * len(ODD)
+    with np.errstate(all="raise"):
+        assert [len(client.report(value)) for value in [*ODD, *FAINT]] == [size] * (len(ODD) + len(FAINT))
+
+
+def test_no_vector_takes_other_bits_than_another() -> None:
+    for kind in KINDS:
+        taken = []
+        for value in (None, [0.0] * 4, [5e-324] * 4, [0.5, 0.5, 0.5, 0.5]):
+            source = bits(3)
+            made(epsilon="1e-5", **kind).client(source).report(value)  # so small that every proposal is kept
+            taken.append(source.uint64(4).tolist())
+        assert taken[1:] == taken[:-1]
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NoReturn, Protocol, SupportsIndex
 
+import numpy as np
 from numpy.typing import NDArray
 
 from deniable import events
@@ -241,8 +242,9 @@ class MemoClient:
 
     def report(self, value: object) -> bytes:
         """Return exactly one report, always of the same size, whatever the value is. Never raises."""
-        payload = self._protocol.remembered(value, self.memo, self._bits)
-        return Reports(self.parameters, payload).to_bytes()
+        with np.errstate(all="ignore"):  # as `local.Client`
+            payload = self._protocol.remembered(value, self.memo, self._bits)
+            return Reports(self.parameters, payload).to_bytes()
 
     @property
     def spent(self) -> events.Repeated:

@@ -3,8 +3,9 @@
 The guarantee, and what each line of it rests on, is proved in `proposals`; the numbers are those of `caps`.
 A report is d codes of 16 bits: the kept direction on a grid. Decoded, it is divided by the cap's slope.
 
-Unbiased: E[decoded | v] = v, off by less than 1e-9 of its length in each coordinate: 1e-12 for the slope in
-floating point, 2 kappa / slope for proposals that are not exactly uniform, 2**-32 / slope for the dither.
+Unbiased: E[decoded | v] = v, in each coordinate off by less than 2e-9 times 1/slope, the length of what is
+decoded: 1e-12 for the slope in floating point, twice `Cap.slack` for proposals that are not exactly uniform,
+2**-32 for the dither.
 """
 
 from __future__ import annotations
@@ -94,9 +95,10 @@ class Ball:
     def described(self) -> str:
         """What a report is."""
         return (
-            f"A report is a random direction in {self.cap.dimension:,} dimensions. One whose inner product "
-            f"with the vector's own is at least {self.cap.gamma:.4g} is kept whenever it is proposed, any "
-            f"other with probability {self.cap.outside:.4g}."
+            f"A report is a random {'vector' if self.cap.gaussian else 'direction'} in "
+            f"{self.cap.dimension:,} dimensions, as if proposed at random and kept if its inner product with "
+            f"the vector's own direction is at least {self.cap.gamma:.4g}, otherwise with probability "
+            f"{self.cap.outside:.4g}."
         )
 
     def payload(self, vectors: Reals, bits: Bits) -> NDArray[np.uint16]:

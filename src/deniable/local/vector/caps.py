@@ -42,7 +42,7 @@ REACH = 13
 FAR = 14
 ODDS_BITS = 64
 _STEPS = 256
-_LEAST_KEPT = 2.0**-9
+_LEAST_KEPT = 2.0**-13
 _LEAST_EPSILON = Fraction(1, 1 << 20)
 
 
@@ -169,9 +169,10 @@ def odds(epsilon: Fraction) -> int:
 
 @lru_cache(maxsize=64)
 def best(epsilon: Fraction, dimension: int, *, gaussian: bool = False) -> Cap:
-    """Return the cap with the least mean squared error among those that keep one proposal in 512.
+    """Return the cap with the least mean squared error among those with Z at least 2**-13.
 
-    All have a `slack` below 2**-30. Heights are whole numbers, so that two machines choose the same one.
+    All have a `slack` below 2**-30; smaller caps than these seldom have. Heights are whole numbers, so that
+    two machines choose the same one.
     Raises:  ParameterError: epsilon is below 2**-20, or no cap is good enough.
     """
     if not epsilon >= _LEAST_EPSILON:

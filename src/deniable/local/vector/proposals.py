@@ -64,7 +64,7 @@ P(X in S | u) <= e**epsilon P(X in S | w).
 13. What is reported is a function of X and of bits that are independent of everything (`codes`).
 
 Kept directions have the law that `caps` states, since the direction of a draw is independent of its length.
-The bits that a report takes, and so its time, depend on v only through Z(u): by less than 2**-30 of it.
+How many bits a report takes depends on v only through Z(u): by less than 2**-30 of it.
 """
 
 from __future__ import annotations
@@ -100,29 +100,27 @@ def step(cap: Cap) -> float:
 def lifted(vectors: Reals, bits: Bits) -> Reals:
     """Return unit vectors u with E[u] = v for each row v of `(n, d)`, all of length at most 1.
 
-    u = v/|v| with probability (1 + |v|)/2, off by less than 2**-53, otherwise -v/|v|; a uniform direction
-    where v = 0. Tiny vectors are scaled up first, so they are as good as any.
+    u = v/|v| with probability (1 + |v|)/2, off by less than 2**-53, otherwise -v/|v|. Tiny vectors are scaled
+    up first, so they are as good as any; zero is taken for one along (1, ..., 1).
     """
     length = np.sqrt(_inner(vectors, vectors))
     true, scaled = length, vectors
     tiny = np.flatnonzero(~(length > _TINY))
     if len(tiny):
         scaled, true = vectors.copy(), length.copy()
-        scaled[tiny], true[tiny] = _scaled(vectors[tiny], bits)
+        scaled[tiny], true[tiny] = _scaled(vectors[tiny])
         length[tiny] = np.sqrt(_inner(scaled[tiny], scaled[tiny]))
     uniform = (bits.uint64(len(vectors)) >> np.uint64(11)) * 2.0**-53
     sign = np.where(2 * uniform < 1 + np.minimum(true, 1.0), 1.0, -1.0)
     return scaled * (sign / length)[:, None]
 
 
-def _scaled(vectors: Reals, bits: Bits) -> tuple[Reals, Reals]:
-    """Return vectors in the direction of tiny ones, a random one for 0; and how long the tiny ones are."""
+def _scaled(vectors: Reals) -> tuple[Reals, Reals]:
+    """Return vectors in the direction of tiny ones, that of (1, ..., 1) for 0; how long the tiny ones are."""
     largest = np.abs(vectors).max(axis=1)
-    zero = np.flatnonzero(largest == 0)
     scaled = vectors / np.where(largest == 0, 1.0, largest)[:, None]
-    scaled[zero] = _drawn(len(zero), vectors.shape[1], bits)
-    scaled[zero[~scaled[zero].any(axis=1)], 0] = 1.0
-    return scaled, largest * np.sqrt(_inner(scaled, scaled)) * (largest > 0)
+    scaled[largest == 0] = 1.0
+    return scaled, largest * np.sqrt(_inner(scaled, scaled))
 
 
 def directions(vectors: Reals, cap: Cap, bits: Bits) -> NDArray[np.uint16]:
