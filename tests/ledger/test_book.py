@@ -258,6 +258,26 @@ def test_a_check_binds_nothing_and_a_reservation_binds_once(place: Place) -> Non
     assert ledger.verify() == 5
 
 
+def test_a_commit_keeps_the_hash_of_what_was_published(place: Place) -> None:
+    ledger = Ledger.create(place("a"), epsilon=1, unit="person")
+    ledger.commit(ledger.reserve(pure("0.1")), published="ab" * 32)
+    ledger.commit(ledger.reserve(pure("0.1")))
+    assert [entry.published for entry in Ledger.open(place("a")).entries()] == [
+        None,
+        None,
+        "ab" * 32,
+        None,
+        None,
+    ]
+    assert json.loads(ledger.entries()[4].body).keys() & {"published"} == set()
+    assert ledger.verify() == 5
+    reservation = ledger.reserve(pure("0.1"))
+    for wrong in ("", "ab", "AB" * 32, 7):
+        with pytest.raises(ParameterError, match="published"):
+            ledger.commit(reservation, published=wrong)  # type: ignore[arg-type]
+    ledger.commit(reservation)
+
+
 def test_a_row_can_be_the_unit(tmp_path: Path) -> None:
     import deniable as dn
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from deniable.events import PureDP
 from deniable.ledger import Ledger
 from deniable.query import aggregates as dn
 from deniable.query.review import Review, review
+from deniable.query.review.loading import load
 from deniable.query.survey import ROW, protect
 
 PEOPLE = 2000
@@ -381,6 +383,38 @@ def test_the_ledger_must_be_there_and_hold_the_release(saved: Path, tmp_path: Pa
     assert wrong(review(saved / "laplace", ledger=tmp_path / "other.ledger")) == {"ledger"}
     assert "does not exist" in review(saved / "laplace", ledger=tmp_path / "none")["ledger"].words
     assert "without a ledger" in review(saved / "keys", ledger=saved / "a.ledger")["ledger"].words
+
+
+def test_falsified_numbers_are_seen_by_the_hash_that_the_ledger_keeps(saved: Path, tmp_path: Path) -> None:
+    honest = load(saved / "laplace")
+    people = [honest.table[f"people{ending}"].to_numpy() + 100 for ending in ("", "_low", "_high")]
+    table = honest.table
+    for ending, values in zip(("", "_low", "_high"), people, strict=True):
+        place = table.column_names.index(f"people{ending}")
+        table = table.set_column(place, f"people{ending}", pa.array(values))
+    replace(honest, table=table).save(tmp_path / "forged")
+    found = review(tmp_path / "forged", ledger=saved / "a.ledger")
+    assert wrong(found) == {"ledger"}
+    assert "the numbers are not those that were published" in found["ledger"].words
+    assert not found.vouched
+    honest.save(tmp_path / "again")
+    again = review(tmp_path / "again", ledger=saved / "a.ledger")
+    assert (again.sound, again.vouched) == (True, True)
+    assert "vouches" not in str(again)
+
+
+def test_where_no_ledger_vouches_for_the_numbers_the_report_says_so(saved: Path, tmp_path: Path) -> None:
+    found = review(saved / "keys")
+    assert (found.sound, found.vouched, found.to_json()["numbers_vouched_for"]) == (True, False, False)
+    assert "Nothing here vouches for the numbers themselves" in str(found)
+    old = Ledger.create(tmp_path / "old.ledger", epsilon=3, unit="person")
+    query = protect(TABLE, unit="person", ledger=old).aggregate(n=dn.units())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deniable.query.run.fingerprint", lambda *_: None)  # as ledgers did it before
+        query.release(epsilon=1).save(tmp_path / "old")
+    found = review(tmp_path / "old", ledger=tmp_path / "old.ledger")
+    assert (found.sound, found.vouched) == (True, False)
+    assert "Nothing here vouches" in str(found)
 
 
 def test_a_ledger_that_moved_is_asked_for(saved: Path, tmp_path: Path) -> None:

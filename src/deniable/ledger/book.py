@@ -26,11 +26,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from deniable.errors import LedgerError, ParameterError
-from deniable.events import Event, checked
-from deniable.exact import Number, exact, probability
+from deniable.errors import LedgerError
+from deniable.events import Event
+from deniable.exact import Number
 from deniable.guarantees import Neighbours, neighbours
-from deniable.ledger import chain, history
+from deniable.ledger import asked, chain, history
 from deniable.ledger.chain import BEGINNING, FORMAT, Entry, Row
 from deniable.ledger.filters import Rule, Spending, check_fits, nothing
 from deniable.ledger.prices import Tariff
@@ -234,8 +234,8 @@ class Ledger:
                  the ledger belongs to other data.
                  ParameterError: a price below what the events cost, or an event the rule cannot price.
         """
-        what = _events(events)
-        claimed = _claimed(epsilon, delta)
+        what = asked.events(events)
+        claimed = asked.price(epsilon, delta)
         charge = self._charge(what, claimed)
         named = None if data is None else short_text(data, "data")
         with self._storage.writing() as connection:
@@ -263,9 +263,12 @@ class Ledger:
             purpose=purpose,
         )
 
-    def commit(self, reservation: Reservation) -> None:
-        """Record that the reservation's results were made. Raises LedgerError if it is settled already."""
-        self._settle(reservation, "commit")
+    def commit(self, reservation: Reservation, *, published: str | None = None) -> None:
+        """Record that the reservation's results were made. Raises LedgerError if it is settled already.
+
+        published: the SHA-256 of the results, in hexadecimal, so that later ones can be told from them.
+        """
+        self._settle(reservation, "commit", published=asked.digest(published))
 
     def abandon(self, reservation: Reservation) -> None:
         """Record that the reservation came to nothing. It stays spent: the data may have been read."""
@@ -319,7 +322,9 @@ class Ledger:
             return self._tariff.charge(events)
         return self._tariff.claim(events, epsilon=claimed[0], delta=claimed[1])
 
-    def _settle(self, reservation: Reservation, kind: Literal["commit", "abandon"]) -> None:
+    def _settle(
+        self, reservation: Reservation, kind: Literal["commit", "abandon"], **about: str | None
+    ) -> None:
         from deniable.ledger import tables
 
         number, hashed = chain.parse_head(reservation.head)
@@ -331,7 +336,7 @@ class Ledger:
             if settled:
                 how = _checked(settled, self.label).kind
                 raise LedgerError(f"Reservation {number} of '{self.label}' has its {how} already.")
-            self._append(connection, self._last_of(connection), kind=kind, settles=number)
+            self._append(connection, self._last_of(connection), kind=kind, settles=number, **about)
 
     def _bound(self, connection: Connection, last: Entry, named: str | None) -> Entry:
         """Return the last entry after the ledger was bound to the data, if it was bound to none."""
@@ -389,28 +394,6 @@ def _checked(found: list[Row], label: str) -> Entry:
         return chain.read(found[0])
     except ValueError as error:
         raise LedgerError(f"'{label}': entry {found[0].number} {error}. Run verify.") from None
-
-
-def _events(events: Iterable[Event]) -> tuple[Event, ...]:
-    given: object = events
-    fix = "Give a list, for example [events.PureDP(epsilon=1)]."
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ParameterError("events", given, "must be a list of events", fix)
-    what = tuple(checked(event) for event in given)
-    if not what:
-        raise ParameterError("events", [], "must have at least one event", fix)
-    return what
-
-
-def _claimed(epsilon: Number | None, delta: Number | None) -> tuple[Fraction, Fraction] | None:
-    if epsilon is None:
-        if delta is not None:
-            raise ParameterError("epsilon", None, "must be given with a delta", "Give both, or neither.")
-        return None
-    total = exact(epsilon, "epsilon", up=True)
-    if not total >= 0:
-        raise ParameterError("epsilon", epsilon, "must be at least 0", "Give 0 or a number above it.")
-    return total, probability(0 if delta is None else delta, "delta")
 
 
 def _locate(path_or_url: str | os.PathLike[str], patience: float) -> Storage:

@@ -53,6 +53,7 @@ class Entry:
     charge:  what this entry added to `spent`; nothing unless it reserves.
     claimed: the (epsilon, delta) that was asked for, None if it was left to the events.
     settles: the number of the reservation that a commit or abandon speaks of.
+    published: the SHA-256 of what was published, in a commit that was given one.
     spent:   everything that is spent after this entry. data: the bound data set after it, or None.
     terms:   the budget, in entry 0 only.
     """
@@ -69,6 +70,7 @@ class Entry:
     purpose: str | None = None
     source: str | None = None
     settles: int | None = None
+    published: str | None = None
     terms: Mapping[str, str] | None = None
 
     @property
@@ -90,6 +92,7 @@ class Entry:
                 record |= self._reserved()
             case "commit" | "abandon":
                 record["settles"] = self.settles
+                record |= {} if self.published is None else {"published": self.published}
             case "bind":
                 pass
         return canonical(record)
@@ -170,6 +173,7 @@ def _parsed(record: dict[str, Any]) -> Entry:
         purpose=_text_or_none(record["purpose"]) if reserves else None,
         source=_text_or_none(record["source"]) if reserves else None,
         settles=record["settles"] if kind in ("commit", "abandon") else None,
+        published=_text_or_none(record.get("published")) if kind == "commit" else None,
         terms={key: _text(value) for key, value in record["terms"].items()} if kind == "create" else None,
     )
 

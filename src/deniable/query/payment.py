@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,17 @@ if TYPE_CHECKING:
     from deniable.query.plan import Plan
 
 
+@dataclass(slots=True)
+class Payment:
+    """What the ledger said when it was charged, None without one; and the SHA-256 of what then came out."""
+
+    facts: LedgerFacts | None = None
+    published: str | None = None
+
+
 @contextmanager
-def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
-    """Reserve what the plan costs, then let the release happen; None without a ledger.
+def paid(plan: Plan, purpose: str | None) -> Iterator[Payment]:
+    """Reserve what the plan costs, then let the release happen, which says what it published.
 
     The reservation is durable before the block starts. If the block ends well it is committed, otherwise
     abandoned; either way, and also if the process is killed in between, it stays spent.
@@ -25,7 +34,7 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
     """
     ledger = plan.query.survey.ledger
     if ledger is None:
-        yield None
+        yield Payment()
         return
     reservation = ledger.reserve(
         plan.events,
@@ -39,9 +48,11 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[LedgerFacts | None]:
         name = PurePath(
             reservation.label.partition("?")[0]
         ).name  # no folders, hosts or users in published words
-        yield LedgerFacts(label=name, remaining=str(reservation.remaining), head=reservation.head)
+        facts = LedgerFacts(label=name, remaining=str(reservation.remaining), head=reservation.head)
+        payment = Payment(facts)
+        yield payment
     except BaseException:
         with suppress(LedgerError):
             ledger.abandon(reservation)
         raise
-    ledger.commit(reservation)
+    ledger.commit(reservation, published=payment.published)

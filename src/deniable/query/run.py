@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from deniable.bits import Bits, SystemBits
 from deniable.engines.unseen import unseen
 from deniable.errors import ParameterError
+from deniable.query.fingerprint import fingerprint
 from deniable.query.measures import Units
 from deniable.query.opening import opened
 from deniable.query.outputs import columns
@@ -85,9 +86,11 @@ def carried_out(
     _check_data(plan)
     source = SystemBits() if bits is None else bits
     engine = opened(plan.query.survey.source, memory_limit=memory_limit, threads=threads)
-    with engine as opened_engine, paid(plan, purpose) as ledger:
+    with engine as opened_engine, paid(plan, purpose) as payment:
         plan, table, histogram = unseen(partial(_read, plan, opened_engine, source))
         plan.query.survey.source.check_unchanged()
+        if payment.facts is not None:
+            payment.published = fingerprint(table, histogram, plan.choices)
     return Release(
         plan=plan,
         table=table,
@@ -95,7 +98,7 @@ def carried_out(
         purpose=purpose,
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         secure=isinstance(source, SystemBits),
-        ledger=ledger,
+        ledger=payment.facts,
     )
 
 

@@ -13,10 +13,12 @@ A release folder is read back as the value that it was (`saved`), and then
 | table     | does table.parquet fit the plan: columns, rows, intervals as wide as the noise, threshold?|
 | csv, page | do table.csv and page.html say the same as the table?                                     |
 | noise     | did it come from the operating system, and not from a seed?                               |
-| ledger    | is the release in the ledger, for these events, and is the ledger sound?                  |
+| ledger    | is the release in the ledger, for these events and numbers, and is the ledger sound?      |
 
-What this cannot see: whether the data were what they should have been, and a release that was made up as a
-whole, consistently. Against that there is the ledger's head: publish it, and keep the ledger.
+What this cannot see: whether the data were what they should have been; and, without a ledger, numbers that
+were made up together with all that follows from them. A ledger keeps the hash of the numbers that a release
+published (`fingerprint`). Whoever can write the ledger can change that too, but not unseen by the head of any
+later release: publish heads.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ def review(directory: str | os.PathLike[str], *, ledger: str | os.PathLike[str] 
     findings = tuple(_finding(name, check) for name, check in case.checks().items())
     release = case.release if isinstance(case.release, Release) else None
     promise = None if release is None else release.guarantee
-    return Review(str(folder), promise, findings, None if release is None else _theorems(release))
+    theorems = None if release is None else _theorems(release)
+    vouched = release is not None and paid.vouched(release, folder, ledger)
+    return Review(str(folder), promise, findings, theorems, vouched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class _Case:
     def paid(self) -> _Said:
         release = self._release()
         written = release.ledger
-        problems = paid.problems(release, self.folder, self.ledger)
+        problems = paid.problems(release, self.table, self.folder, self.ledger)
         if written is None:
             return "made without a ledger", problems
         return f"entry {written.head.partition(':')[0]} of '{written.label}' paid for it", problems

@@ -14,6 +14,11 @@ from deniable.publish import cells
 WIDTH = 80
 _MARKS = {"right": "ok", "wrong": "WRONG", "unknown": "?"}
 _BEFORE = 18
+_UNVOUCHED = (
+    "Nothing here vouches for the numbers themselves: whoever changes them, and all",
+    "that follows from them, is not seen. A ledger that pays for a release keeps",
+    "their hash.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +34,15 @@ class Finding:
 class Review:
     """All checks of one folder. `print` shows them on a screen of 80 columns.
 
-    promise: what is claimed, None if it could not be read. theorems: what its events cost.
+    promise: what is claimed, None if it could not be read. theorems: what its events cost. vouched: a ledger
+    holds the hash of just these numbers.
     """
 
     directory: str
     promise: PureDP | ApproxDP | None
     findings: tuple[Finding, ...]
     theorems: Theorems | None
+    vouched: bool = False
 
     @property
     def sound(self) -> bool:
@@ -55,6 +62,7 @@ class Review:
                 {"check": finding.check, "verdict": finding.verdict, "words": finding.words}
                 for finding in self.findings
             ],
+            "numbers_vouched_for": self.vouched,
             "theorems": None if self.theorems is None else _theorems(self.theorems),
         }
 
@@ -67,6 +75,8 @@ class Review:
             lines += _shown(finding)
         if self.theorems is not None:
             lines += ["", *_table(self.theorems)]
+        if not self.vouched:
+            lines += ["", *_UNVOUCHED]
         return "\n".join(lines)
 
 

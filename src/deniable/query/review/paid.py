@@ -6,18 +6,26 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deniable.errors import DeniableError
 from deniable.ledger import Entry, Ledger
 from deniable.ledger.chain import parse_head
 from deniable.publish.facts import LedgerFacts
+from deniable.query.fingerprint import fingerprint
 from deniable.query.release import Release
 from deniable.query.review.fields import Unreadable
 
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-def problems(release: Release, folder: Path, place: str | os.PathLike[str] | None) -> Iterator[str]:
+
+def problems(
+    release: Release, table: pa.Table | Unreadable, folder: Path, place: str | os.PathLike[str] | None
+) -> Iterator[str]:
     """Yield a sentence for everything that the ledger and the release disagree on.
 
+    table: what table.parquet holds.
     folder: where the release lies. place: the ledger; if None, a file of the name that the release gives is
     looked for in the current folder and around the release.
     Raises:  Unreadable: there is no ledger to look at.
@@ -38,6 +46,30 @@ def problems(release: Release, folder: Path, place: str | os.PathLike[str] | Non
     yield from _terms(release, ledger)
     yield from _entry(release, written, ledger, entries[number])
     yield from _end(number, entries)
+    if not isinstance(table, Unreadable) and _kept(number, entries) not in (None, _fingerprint(release)):
+        yield f"the numbers are not those that were published: entry {number} committed others"
+
+
+def vouched(release: Release, folder: Path, place: str | os.PathLike[str] | None) -> bool:
+    """Return whether the ledger holds the hash of just these numbers."""
+    written = release.ledger
+    if written is None:
+        return False
+    try:
+        ledger = _opened(_nearby(written.label, folder) if place is None else place)
+        number, _ = parse_head(written.head)
+        return _kept(number, ledger.entries()) == _fingerprint(release)
+    except (DeniableError, Unreadable):
+        return False
+
+
+def _fingerprint(release: Release) -> str:
+    return fingerprint(release.table, release.histogram, release.plan.choices)
+
+
+def _kept(number: int, entries: tuple[Entry, ...]) -> str | None:
+    """Return the hash that the ledger keeps of what the reservation published; None if it keeps none."""
+    return next((entry.published for entry in entries if entry.settles == number), None)
 
 
 def _nearby(name: str, folder: Path) -> Path:
