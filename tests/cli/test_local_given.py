@@ -53,3 +53,56 @@ def test_items_of_a_file_are_parted_as_values_are(tmp_path: Path) -> None:
     (tmp_path / "items").write_bytes(b"a\n\xff\n")
     with pytest.raises(ParameterError, match="cannot be read"):
         Setup(domain=f"@{tmp_path / 'items'}").items()
+
+
+COLOURS = ["--frequency", "--epsilon", "9", "--domain", "red,green,blue,odd"]
+
+
+def test_lines_that_hold_no_item_count_as_the_item_that_is_named_for_them(tmp_path: Path) -> None:
+    """At epsilon 9 nearly every report is the item itself."""
+    given = b"red\nmauve\n\ngreen\n" * 2_000
+    (tmp_path / "colours.toml").write_text(
+        'protocol = "frequency"\nepsilon = 9\ndomain = ["red", "green", "blue", "odd"]\nother = "odd"\n'
+    )
+    for options in ([*COLOURS, "--other", "odd"], ["--parameters", str(tmp_path / "colours.toml")]):
+        sent = run("randomize", *options, given=given).stdout_bytes
+        found = json.loads(run("estimate", *options, "--json", given=sent).stdout_bytes)
+        assert found["value"] == pytest.approx([0.25, 0.25, 0, 0.5], abs=0.01)
+        assert "counts as 'odd'; nobody can tell how many" in found["unreadable"]
+        assert b"counts as 'odd'" in run("estimate", *options, given=sent).stdout_bytes
+
+
+def test_without_such_an_item_they_count_as_random_ones_and_the_estimate_says_so() -> None:
+    sent = run("randomize", *COLOURS, given=b"red\nmauve\n" * 4_000).stdout_bytes
+    found = json.loads(run("estimate", *COLOURS, "--json", given=sent).stdout_bytes)
+    assert found["value"] == pytest.approx([0.625, 0.125, 0.125, 0.125], abs=0.04)
+    assert "counts as a random item" in found["unreadable"]
+
+
+def test_the_item_for_other_numbers_may_be_a_number_and_must_be_in_the_domain() -> None:
+    numbers = ["--frequency", "--epsilon", "9", "--domain", "3", "--other"]
+    sent = run("randomize", *numbers, "0", given=b"7\nx\n2\n2\n" * 1_000).stdout_bytes
+    found = json.loads(run("estimate", *numbers, "0", "--json", given=sent).stdout_bytes)
+    assert found["value"] == pytest.approx([0.5, 0, 0.5], abs=0.02)
+    assert b"--other is no item of the domain" in run("randomize", *numbers, "3", code=2).stderr_bytes
+    assert (
+        b"--other is no item of the domain" in run("randomize", *COLOURS, "--other", "", code=2).stderr_bytes
+    )
+    mean = ["--mean", "--bounds", "0:1", "--epsilon", "1", "--other", "x"]
+    assert b"--other is not for --mean" in run("randomize", *mean, code=2).stderr_bytes
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--mean", "--bounds", "0:3"], "no number counts as the middle of the bounds, 1.5,"),
+        (["--vector", "--dimension", "2"], "no vector of 2 entries counts as zeros"),
+        (["--vector", "--dimension", "2", "--norm", "linf"], "an entry beyond -1 to 1 is cut"),
+    ],
+)
+def test_an_estimate_ends_with_what_unreadable_values_count_as(options: list[str], said: str) -> None:
+    sent = run("randomize", *options, "--epsilon", "1", given=b"n/a\n").stdout_bytes
+    shown = run("estimate", *options, "--epsilon", "1", given=sent).stdout_bytes.decode()
+    assert said in " ".join(shown.split())
+    assert " ".join(shown.split()).endswith("nobody can tell how many there were.")
+    assert max(map(len, shown.splitlines())) <= 80

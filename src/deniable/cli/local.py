@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -101,6 +102,7 @@ def randomize(
     epsilon: Texts = None,
     bounds: Text = None,
     domain: Text = None,
+    other: Text = None,
     dimension: Whole = None,
     norm: Text = None,
     mechanism: Text = None,
@@ -113,7 +115,8 @@ def randomize(
 
     FILE                 one value a line; standard input where omitted or -
     --mean               numbers; --bounds LOW:HIGH
-    --frequency          items; --domain red,green | @FILE | K (0 to K - 1)
+    --frequency          items; --domain red,green | @FILE | K (0 to K - 1),
+                         --other NAME: the item for a line that holds none
     --vector             entries, parted by commas or spaces; --dimension D,
                          --norm l2 | linf (l2)
     --mechanism NAME     instead of the best one
@@ -121,16 +124,18 @@ def randomize(
     --bytes              reports in hexadecimal, not in JSON: shorter, but only
                          who has the same parameters can read them
 
-    A line that holds no such value is reported as the protocol's public rule
-    says, an empty one too: silence would tell who has an odd value. Every line
-    costs epsilon; who is on two lines has spent it twice.
+    A line that holds no such value is reported too, and nobody can tell: it is
+    the middle of the bounds, --other or else a random item, a vector of zeros.
+    Numbers out of range are the nearest in it, entries that are none are 0.
+    Every line costs epsilon; who is on two lines has spent it twice.
 
     Example:
       deniable local randomize ages.txt --mean --bounds 0:100 --epsilon 1
     """
     from deniable.cli import collecting
 
-    words = {"bounds": bounds, "domain": domain, "dimension": dimension, "norm": norm, "mechanism": mechanism}
+    words = {"bounds": bounds, "domain": domain, "other": other, "dimension": dimension, "norm": norm}
+    words |= {"mechanism": mechanism}
     asked = _setup(tuple(epsilon or ()), mean, frequency, vector, **words).over(parameters)
     collecting.randomize(asked, file, as_bytes=as_bytes)
 
@@ -144,6 +149,7 @@ def estimate(
     epsilon: Texts = None,
     bounds: Text = None,
     domain: Text = None,
+    other: Text = None,
     dimension: Whole = None,
     norm: Text = None,
     mechanism: Text = None,
@@ -157,7 +163,8 @@ def estimate(
     Usage: deniable local estimate [FILE] --epsilon NUMBER PROTOCOL [OPTION]...
 
     It takes the protocol's options as `deniable local randomize` does. Reports
-    that were made with other parameters are refused.
+    that were made with other parameters are refused. The last line says what
+    values that could not be read count as: they are among the reports.
 
     --epsilon NUMBER     may be given more than once: reports of each are joined
     --weights RULE       how: worst (by precision) or population (all alike)
@@ -172,7 +179,8 @@ def estimate(
 
     if weights not in ("worst", "population"):
         raise ParameterError("weights", weights, "is unknown", "Write 'worst' or 'population'.")
-    words = {"bounds": bounds, "domain": domain, "dimension": dimension, "norm": norm, "mechanism": mechanism}
+    words = {"bounds": bounds, "domain": domain, "other": other, "dimension": dimension, "norm": norm}
+    words |= {"mechanism": mechanism}
     asked = _setup(tuple(epsilon or ()), mean, frequency, vector, **words).over(parameters)
     found = [totals for _, totals in collecting.aggregates(asked, file)]
     rule: Any = weights
@@ -182,7 +190,11 @@ def estimate(
         else combine(found, weights=rule, confidence=confidence)
     )
     names = [str(item) for item in asked.items()] if asked.kind == "frequency" else None
-    print(as_json(_record(joined, names), indent=None) if json else _shown(joined, names))
+    rule_of_values = asked.rule()
+    if json:
+        print(as_json({**_record(joined, names), "unreadable": rule_of_values}, indent=None))
+    else:
+        print("\n".join([_shown(joined, names), textwrap.fill(rule_of_values, 80)]))
 
 
 def _setup(epsilon: tuple[str, ...], mean: bool, frequency: bool, vector: bool, **words: Any) -> Setup:
@@ -211,8 +223,6 @@ def _record(found: Estimate, names: list[str] | None) -> dict[str, Any]:
 
 def _shown(found: Estimate, names: list[str] | None) -> str:
     """Return an estimate as text: one number, or a table of one line an entry."""
-    import textwrap
-
     import numpy as np
 
     from deniable.exact import text

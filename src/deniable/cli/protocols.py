@@ -24,9 +24,11 @@ from deniable.bits import Bits
 from deniable.cli.lines import batches
 from deniable.errors import ParameterError
 from deniable.exact import exact
+from deniable.exact import text as exact_text
 from deniable.local import Client, Reports
 from deniable.local.estimates import Aggregate
 from deniable.local.parameters import Parameters
+from deniable.publish import cells
 
 Kind = Literal["mean", "frequency", "vector"]
 KINDS: tuple[Kind, ...] = ("mean", "frequency", "vector")
@@ -35,6 +37,7 @@ _MOST_ITEMS = 1 << 20
 _BELONG = {
     "bounds": ("mean",),
     "domain": ("frequency",),
+    "other": ("frequency",),
     "dimension": ("vector",),
     "norm": ("vector",),
 }
@@ -59,6 +62,7 @@ class Setup:
     epsilon: tuple[str, ...] = ()
     bounds: str | None = None
     domain: str | tuple[Any, ...] | None = None
+    other: str | int | None = None
     dimension: int | None = None
     norm: str | None = None
     mechanism: str | None = None
@@ -70,7 +74,8 @@ class Setup:
         """
         if path is None:
             return self
-        said = {field.name: value for field in fields(self) if (value := getattr(self, field.name))}
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        said = {word: value for word, value in given.items() if value not in (None, ())}
         return replace(_from_file(path), **said)
 
     @property
@@ -98,7 +103,8 @@ class Setup:
             case "mean":
                 return local.Mean(bounds=self.ends(), **how)
             case "frequency":
-                return local.Frequency(domain=self.items(), **how)
+                items = self.items()
+                return local.Frequency(domain=items, other=self.fallback(items), **how)
             case "vector":
                 norm: Any = self.norm or "l2"
                 return local.Vector(dimension=self.size(), norm=norm, **how)
@@ -151,6 +157,30 @@ class Setup:
             return list(range(int(given)))
         return given.split(",")
 
+    def fallback(self, items: Sequence[Any]) -> Any:
+        """Return the item that stands for values which are none; None where a random one does."""
+        return _read_item(self.other, items) if isinstance(self.other, str) else self.other
+
+    def rule(self) -> str:
+        """Return what values that could not be read count as: a public rule, as nobody can count them."""
+        match self.kind:
+            case "mean":
+                low, high = self.ends()
+                middle = exact_text((low + high) / 2)
+                said = (
+                    f"no number counts as the middle of the bounds, {middle}, one beyond as the nearer bound"
+                )
+            case "frequency" if self.other is not None:
+                said = f"no item of the domain counts as {cells.visible(str(self.other))!r}"
+            case "frequency":
+                said = "no item of the domain counts as a random item, which draws all shares towards each "
+                said += "other (--other NAME counts it as an item of its own)"
+            case "vector":
+                said = f"no vector of {self.size():,} entries counts as zeros, an entry that is none as 0, "
+                cube = self.norm == "linf"
+                said += "an entry beyond -1 to 1 is cut" if cube else "one longer than 1 is shortened to 1"
+        return f"A value that was {said}; nobody can tell how many there were."
+
     def reader(self) -> Callable[[str], object]:
         """Return what turns a line into a value; it never raises. What is nothing of the kind stays text."""
         match self.kind:
@@ -160,9 +190,7 @@ class Setup:
                 return read_vector
             case "frequency":
                 items = self.items()
-                if all(isinstance(item, int) for item in items):
-                    return lambda line: int(line) if _WHOLE.fullmatch(line) and line.isascii() else line
-                return lambda line: line
+                return lambda line: _read_item(line, items)
 
     def size(self) -> int:
         """Return the dimension of a vector.
@@ -172,6 +200,11 @@ class Setup:
         if self.dimension is None:
             raise ParameterError("--dimension", None, "is missing", "Write for example --dimension 90.")
         return self.dimension
+
+
+def _read_item(line: str, items: Sequence[Any]) -> int | str:
+    whole = isinstance(items[0], int) and _WHOLE.fullmatch(line) and line.isascii()
+    return int(line) if whole else line
 
 
 def read_number(line: str) -> float | None:
@@ -273,7 +306,9 @@ def _worded(found: dict[str, Any], path: str, fix: str) -> Setup:
     if domain is not None:
         said["domain"] = tuple(domain) if isinstance(domain, list) else str(domain)
     texts = all(said.get(word) is None or isinstance(said[word], str) for word in _TEXTS)
-    if not texts or not isinstance(said.get("dimension", 1), int):
+    if not (
+        texts and isinstance(said.get("dimension", 1), int) and isinstance(said.get("other", 1), int | str)
+    ):
         raise ParameterError("--parameters", path, "has a word of the wrong kind", fix)
     return Setup(**said)
 
