@@ -366,8 +366,25 @@ def test_protocols_for_keys_are_compared_at_the_published_variances() -> None:
     b = 2 / (np.e + 3)
     assert errors["pckv-ue"] == pytest.approx(b * (1 - b) / (0.5 - b) ** 2, rel=1e-6)
     lie = 1 / (1 + np.exp(0.5))
-    assert errors["privkvm, 1 rounds"] == pytest.approx(50 * lie * (1 - lie) / (1 - 2 * lie) ** 2, rel=1e-6)
+    assert errors["privkvm, 1 round"] == pytest.approx(50 * lie * (1 - lie) / (1 - 2 * lie) ** 2, rel=1e-6)
     assert found["protocols"][0]["name"] == "pckv-ue"
+
+
+def test_padding_changes_which_protocol_for_keys_is_best_and_is_named(tmp_path: Path) -> None:
+    """At f = 0, of 20 keys at epsilon 2: the published odds of PCKV-GRR and PCKV-UE, twice sampled."""
+    asked = ("compare", "--epsilon", "2", "--key-value", "--domain", "20")
+    best = [
+        json.loads(run(*asked, "--padding", padding, "--json").stdout)["protocols"][0]["name"]
+        for padding in ("1", "2")
+    ]
+    assert best == ["pckv-ue", "pckv-grr"]
+    assert "Shares of 20 keys, epsilon 2, padding 1\n" in run(*asked).stdout.decode()
+    assert "padding 2\n" in run(*asked, "--padding", "2", "--out", tmp_path / "a.svg").stdout.decode()
+    assert "padding 2" in (tmp_path / "a.svg").read_text("utf-8")
+    for wrong in ("0", "65"):
+        assert run(*asked, "--padding", wrong, code=2).stderr.startswith(b"--padding")
+    other = run("compare", "--epsilon", "2", "--mean", "--padding", "2", code=2)
+    assert b"--padding is for --key-value alone" in other.stderr
 
 
 def test_vectors_are_compared_at_the_published_errors() -> None:

@@ -41,9 +41,9 @@ class Comparison:
         """How to read it."""
         return [
             f"Error: {self.measure}.",
-            f"Over: that error over {self.reference}, {_number(self.least)}. The bar is the reverse of it: "
-            "the share of the people that the best would need.",
-            "Bytes: of one report with its version and the fingerprint of its parameters, 9 bytes.",
+            f"Over: that error divided by {self.reference}, {_number(self.least)}. The bar is the reverse: "
+            "the share of the people with whom that would be reached.",
+            "Bytes: of a whole report; 9 of them are its version and the fingerprint of its parameters.",
         ]
 
     def rows(self) -> list[tuple[str, str, str, str]]:
@@ -91,7 +91,7 @@ class Comparison:
             )
             for line in self.lines
         ]
-        told = f"The bars are the error of {self.reference} over that of each protocol; longer is better."
+        told = f"Each bar is {self.reference}, divided by the protocol's own: longer is better."
         return svg.bars(entries, name="comparison", title=self.title, description=told)
 
 
@@ -128,7 +128,7 @@ def save(found: Comparison, path: Path) -> None:
     page = picture.write(
         found.drawing(),
         title=found.title,
-        lead=f"How near each protocol comes to {found.reference}: longer bars are better.",
+        lead=f"How near the error of each protocol comes to {found.reference}: longer bars are better.",
         caption=found.title,
         headings=("protocol", "error", "over", "bytes"),
         rows=found.rows(),
@@ -152,7 +152,7 @@ def _means(epsilon: str) -> Comparison:
         f"Mean of numbers from -1 to 1, epsilon {exact_text(spent)}",
         "worst-case variance of one report; n reports divide it by n",
         least,
-        "the least that any unbiased mechanism can have",
+        "the least error that any unbiased mechanism can have",
         tuple(lines),
     )
 
@@ -175,7 +175,7 @@ def _frequencies(epsilon: str, items: list[Any]) -> Comparison:
         f"Shares of {len(items):,} items, epsilon {exact_text(spent)}",
         "variance of the share of an item that nobody has, per report; n reports divide it by n",
         float(best.error().absent_variance),
-        "subset selection's",
+        "the error of subset selection",
         tuple(lines),
     )
 
@@ -196,7 +196,7 @@ def _vectors(epsilon: str, dimension: int, norm: str) -> Comparison:
         f"Mean of vectors {ball} in {dimension:,} dimensions, epsilon {exact_text(spent)}",
         f"mean squared error of one report about a vector {told}; n reports divide it by n",
         best,
-        "the best one's",
+        "the error of the best protocol here",
         tuple(lines),
     )
 

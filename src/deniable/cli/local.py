@@ -23,7 +23,7 @@ Usage: deniable local compare | randomize | estimate | survey ...
 Collect from people who trust nobody: each value is randomised where it is, and
 only the randomised report is sent.
 
-  compare    what each protocol's error will be, beside the best possible
+  compare    what each protocol's error will be, side by side
   randomize  one value a line in, one report a line out
   estimate   reports in, an estimate with intervals out
   survey     answers in words, without trust and beside a trusted curator
@@ -61,10 +61,11 @@ def compare(
     domain: Text = None,
     dimension: Whole = None,
     norm: Annotated[str, typer.Option()] = "l2",
+    padding: Whole = None,
     out: Annotated[Path | None, typer.Option()] = None,
     json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Say what each protocol's error will be, beside the best possible. Reads no data.
+    """Say what each protocol's error will be, side by side. Reads no data.
 
     Usage: deniable local compare --epsilon NUMBER
                --mean | --frequency --domain K | --vector --dimension D
@@ -72,10 +73,12 @@ def compare(
 
     --mean           of numbers in a range: worst-case variance of a report, for
                      the range from -1 to 1, over the limit of all mechanisms
-    --frequency      shares of --domain K items: variance of one item's share
+    --frequency      shares of --domain K items: variance of one item's share,
+                     over that of subset selection
     --vector         mean of vectors of --dimension D and --norm l2 | linf (l2):
-                     mean squared error of a report
-    --key-value      shares of those who hold one of --domain K keys
+                     mean squared error of a report, over the least one here
+    --key-value      shares of those who hold one of --domain K keys, of which a
+                     person is thought to hold at most --padding N (1); likewise
     --out FILE       a picture (.svg), or a page with picture and table (.html)
     --json           JSON instead of text
 
@@ -87,7 +90,10 @@ def compare(
 
     items = frequency or key_value
     asked = _setup((epsilon,), mean, items, vector, domain=domain, dimension=dimension)
-    found = remembering.key_values(asked) if key_value else comparing.compared(asked, norm)
+    if padding is not None and not key_value:
+        raise ParameterError("--padding", padding, "is for --key-value alone", "Leave it out.")
+    pads = 1 if padding is None else padding
+    found = remembering.key_values(asked, pads) if key_value else comparing.compared(asked, norm)
     if out is not None:
         comparing.save(found, out)
     print(as_json(found.to_json()) if json else fitting(found.text()))

@@ -9,7 +9,7 @@ from typing import Any
 from deniable.cli.comparing import Comparison, Line
 from deniable.cli.protocols import Setup
 from deniable.errors import ParameterError
-from deniable.exact import positive
+from deniable.exact import positive, whole
 from deniable.exact import text as exact_text
 
 _MOST_BITS, _MOST_TEXTS = 64, 200
@@ -48,18 +48,22 @@ def shares(epsilon: Fraction, items: Sequence[Any]) -> list[Line]:
     return lines
 
 
-def key_values(setup: Setup) -> Comparison:
+def key_values(setup: Setup, padding: int) -> Comparison:
     """Return the protocols for keys with numbers, the best first.
 
-    Raises:  ParameterError: epsilon or the keys are missing or out of range.
+    Args:    padding: of PCKV; PrivKVM has none.
+    Raises:  ParameterError: epsilon, the keys or padding are missing or out of range.
     """
     from deniable.local import KeyValue
+    from deniable.local.keyvalue.protocol import MOST_PADDING
 
     epsilon, keys = positive(setup.single(), "epsilon"), setup.items()
+    pads = whole(padding, "--padding", at_least=1, at_most=MOST_PADDING)
     ways: list[tuple[str, dict[str, Any]]] = [
-        ("pckv-grr", {"mechanism": "pckv-grr"}),
-        ("pckv-ue", {"mechanism": "pckv-ue"}),
-        *((f"privkvm, {rounds} rounds", {"mechanism": "privkvm", "rounds": rounds}) for rounds in (1, 3)),
+        ("pckv-grr", {"mechanism": "pckv-grr", "padding": pads}),
+        ("pckv-ue", {"mechanism": "pckv-ue", "padding": pads}),
+        ("privkvm, 1 round", {"mechanism": "privkvm"}),
+        ("privkvm, 3 rounds", {"mechanism": "privkvm", "rounds": 3}),
     ]
     lines = []
     for name, words in ways:
@@ -73,10 +77,12 @@ def key_values(setup: Setup) -> Comparison:
         fix = "Give a larger one, or fewer keys."
         raise ParameterError("epsilon", exact_text(epsilon), "is too small for so many keys", fix)
     return Comparison(
-        f"Shares of {len(keys):,} keys, epsilon {exact_text(epsilon)}",
-        "variance of the share of a key that nobody holds, of one person; n people divide it by n",
+        f"Shares of {len(keys):,} keys, epsilon {exact_text(epsilon)}, padding {pads}",
+        "variance of the share of a key that nobody holds, of one person; n people divide it by n. Padding "
+        "is how many keys a person is thought to hold at most: PCKV counts who holds more short; PrivKVM "
+        "has none",
         lines[0].error,
-        "the best one's",
+        "the error of the best protocol here",
         tuple(lines),
     )
 

@@ -133,7 +133,7 @@ def test_statements_say_that_changes_show_and_claim_no_sum_for_them(protocol: An
     assert "another text costs" not in said
     client = protocol.client()
     client.report("a")
-    assert "when a value changed is not hidden" in " ".join(client.statement.split())
+    assert "That a value changed, and when, is not hidden" in " ".join(client.statement.split())
     assert not hasattr(protocol, "lifetime")
 
 

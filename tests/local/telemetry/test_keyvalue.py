@@ -83,6 +83,32 @@ def test_direct_odds_are_the_published_optimum(padding: int) -> None:
     assert 2 * scheme.other / 2**32 == pytest.approx(2 / (lifted + 2 * width), rel=1e-6)
 
 
+@pytest.mark.parametrize("padding", [1, 2, 12])
+@pytest.mark.parametrize("count", [2, 10, 20, 100, 1000])
+@pytest.mark.parametrize("epsilon", [0.5, 2, 8])
+def test_auto_takes_the_pckv_whose_published_variance_is_less(
+    epsilon: float, count: int, padding: int
+) -> None:
+    """Of a key that nobody holds; with padding l a key is told of with a probability of 1 / l."""
+    others, odds = 2 * (count + padding), math.exp(epsilon)
+    other = 1 / (padding * (odds - 1) + others)
+    near = 2 * other * (1 - 2 * other) / ((1 - others * other) / padding) ** 2
+    beta = 1 / (odds + 3)
+    far = 2 * beta * (1 - 2 * beta) / ((0.5 - 2 * beta) / padding) ** 2
+    made = KeyValue(epsilon=epsilon, keys=range(count), padding=padding)
+    assert made.mechanism == ("pckv-grr" if near <= far else "pckv-ue")
+    named = KeyValue(epsilon=epsilon, keys=range(count), padding=padding, mechanism=made.mechanism)
+    assert made.parameters == named.parameters
+
+
+def test_auto_serves_as_many_keys_as_either_pckv() -> None:
+    assert KeyValue(epsilon="1e-6", keys=range(4096)).mechanism == "pckv-ue"
+    assert KeyValue(epsilon=1, keys=range(4097)).mechanism == "pckv-grr"
+    for epsilon, count in (("1e-6", 4097), (1, (1 << 16) + 1)):
+        with pytest.raises(ParameterError):
+            KeyValue(epsilon=epsilon, keys=range(count))
+
+
 @pytest.mark.parametrize("mechanism", ["pckv-grr", "pckv-ue"])
 @pytest.mark.parametrize("epsilon", [0.3, 1, 2])
 def test_padding_and_sampling_keeps_epsilon_for_people_with_many_keys(mechanism: str, epsilon: float) -> None:

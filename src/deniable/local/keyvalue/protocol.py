@@ -9,6 +9,7 @@
 | pckv-grr  | one number    | once          | unbiased parts; best for few keys or large epsilon |
 | pckv-ue   | 2 bits a key  | once          | unbiased parts; best for many keys                 |
 | privkvm   | one number    | in each round | biased towards the round before; rounds add up     |
+| auto      | the one of the first two with the least `error`: epsilon, keys and padding decide    |
 
 Guarantee: `schemes` and `rounds`; the exact largest quotient of probabilities is held against e**epsilon
 when a protocol is made. A person who holds more than `padding` keys answers about `padding` of them as
@@ -44,6 +45,7 @@ from deniable.local.parameters import Parameters
 from deniable.local.payloads import Readable, checked, fit, normal, statement
 from deniable.local.reports import Reports
 
+MOST_PADDING = 64
 _MECHANISMS = ("pckv-grr", "pckv-ue", "privkvm")
 _MOST = {"pckv-grr": 1 << 16, "pckv-ue": 1 << 12, "privkvm": 1 << 16}
 _PADDED = "Unbiased where nobody holds more than {padding} of the keys; else shares are rather too small."
@@ -62,7 +64,8 @@ class Held(Estimate):
 class KeyValue(Readable):
     """A protocol for keys with a number each.
 
-    Args:    keys: all that may be told, beforehand. bounds: of the numbers. mechanism: see the table above.
+    Args:    keys: all that may be told, beforehand. bounds: of the numbers. mechanism: see the table above;
+             afterwards it is the one that "auto" took.
              rounds: of PrivKVM; each costs epsilon / rounds. padding: of PCKV, how many keys a person is
              thought to hold at most: 1 to 64. means: what PrivKVM's people who lack a key take: `next`.
     Raises:  ParameterError: an argument is out of range.
@@ -82,19 +85,19 @@ class KeyValue(Readable):
         epsilon: Number,
         keys: Iterable[object],
         bounds: tuple[Number, Number] = (-1, 1),
-        mechanism: str = "pckv-grr",
+        mechanism: str = "auto",
         rounds: int = 1,
         padding: int = 1,
     ) -> None:
-        if mechanism not in _MECHANISMS:
-            fix = "Write 'pckv-grr', 'pckv-ue' or 'privkvm'."
+        if mechanism not in (*_MECHANISMS, "auto"):
+            fix = "Write 'pckv-grr', 'pckv-ue', 'privkvm' or 'auto'."
             raise ParameterError("mechanism", mechanism, "is unknown", fix)
         many = whole(rounds, "rounds", at_least=1, at_most=100)
         if many > 1 and mechanism != "privkvm":
             raise ParameterError("rounds", rounds, "are for privkvm", "Leave it out: PCKV answers once.")
-        self._set(
-            positive(epsilon, "epsilon"), declared(keys), bounded(bounds), mechanism, many, padding, None
-        )
+        spent, known, pads = positive(epsilon, "epsilon"), declared(keys), _padding(padding)
+        name = _best(spent, len(known), pads) if mechanism == "auto" else mechanism
+        self._set(spent, known, bounded(bounds), name, many, pads, None)
 
     def _set(
         self,
@@ -110,7 +113,7 @@ class KeyValue(Readable):
             fix = f"{mechanism} takes at most {_MOST[mechanism]:,}."
             raise ParameterError("keys", len(keys), "are too many", fix)
         known = {"epsilon": epsilon, "keys": keys, "bounds": bounds, "mechanism": mechanism, "rounds": rounds}
-        known |= {"padding": whole(padding, "padding", at_least=1, at_most=64), "means": means}
+        known |= {"padding": padding, "means": means}
         for name, value in known.items():
             object.__setattr__(self, name, value)
         hold(self.scheme.ratio, self.epsilon / self.rounds)
@@ -244,9 +247,7 @@ class KeyValue(Readable):
 
     def error(self) -> float:
         """Return the variance of the share of a key that nobody holds, from one report of each round."""
-        rates = self._rates
-        variance = rates.base * (1 - rates.base) / rates.steep**2
-        return variance * (len(self.keys) if self.mechanism == "privkvm" else 1)
+        return self._rates.variance * (len(self.keys) if self.mechanism == "privkvm" else 1)
 
     def inputs(self) -> list[dict[Any, float]]:
         """Return people who hold nothing, one key at either bound and in the middle, another, and two."""
@@ -333,3 +334,23 @@ class KeyValue(Readable):
 def _as_held(estimate: Estimate) -> Held:
     assert isinstance(estimate, Held)
     return estimate
+
+
+def _padding(padding: object) -> int:
+    return whole(padding, "padding", at_least=1, at_most=MOST_PADDING)
+
+
+def _best(epsilon: Fraction, keys: int, padding: int) -> str:
+    """Return the PCKV with the least variance; of equal ones GRR, whose reports are smaller.
+
+    Raises:  ParameterError: there are too many keys for both.
+    """
+    ratio = most(epsilon)
+    far = unary(keys, padding, ratio) if keys <= _MOST["pckv-ue"] else None
+    try:
+        near = direct(keys, padding, ratio)
+    except ParameterError:
+        if far is None:
+            raise
+        return "pckv-ue"
+    return "pckv-ue" if far is not None and far.rates.variance < near.rates.variance else "pckv-grr"

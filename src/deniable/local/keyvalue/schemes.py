@@ -51,6 +51,11 @@ class Rates:
     steep: float
     turn: float
 
+    @property
+    def variance(self) -> float:
+        """The variance of the share of a key that nobody holds, from one report."""
+        return self.base * (1 - self.base) / self.steep**2
+
     def likely(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return E[plus + minus] for each share, cut to [0, 1]."""
         return np.asarray(self.base + self.steep * np.clip(share, 0, 1), np.float64)

@@ -263,8 +263,8 @@ class MemoClient:
             f"This device has drawn {many:,} permanent answer{'s' * (many != 1)}. All reports about one "
             "value are made from one of them. For each:",
             *promise(self._protocol.permanent, local=True),
-            "Several add up, as far as your values would otherwise have changed at the same times. That and "
-            "when a value changed is not hidden, whatever this sum is.",
+            "Several add up, as far as your values would otherwise have changed at the same times. That a "
+            "value changed, and when, is not hidden, whatever this sum is.",
         ]
         if self.memo.gone:
             said.append(

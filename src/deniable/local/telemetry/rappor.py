@@ -152,8 +152,8 @@ class RAPPOR(Readable):
             self.event,
             f"A report is {self.bits} bits of which a text sets {self.hashes}, flipped twice: once for ever, "
             f"once for this report. All reports about one text together keep epsilon {text(self.epsilon)}, "
-            "however many they are; a forgotten answer costs that again. That and when a text changes to "
-            "another is not hidden, or only for a few reports. One report alone:",
+            "however many they are; a forgotten answer costs that again. That the text changes, and when, is "
+            "not hidden for longer than a few reports. One report alone:",
             again=False,
         )
 
