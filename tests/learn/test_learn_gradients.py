@@ -169,5 +169,6 @@ def test_plans_name_what_is_wrong() -> None:
 
 def test_a_plan_says_what_taking_part_costs() -> None:
     plan = small(epsilon="ln 3")
-    assert "one of 3 rounds of 20 people" in plan.statement
+    assert "one of 3 rounds of 20 people" in " ".join(plan.statement.split())
+    assert all(len(line) <= 80 for line in plan.statement.splitlines())
     assert float(plan.event.epsilon) == pytest.approx(log(3))

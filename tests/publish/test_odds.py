@@ -108,20 +108,23 @@ def test_the_hit_rate_of_rho_covers_the_gaussian_that_has_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("delta", "chance", "rung"),
-    [
-        ("1e-300", "1 in 10^300", "no more than the risk of a given bit"),
-        ("1e-7", "1 in 10,000,000", "no more than the risk of a given bit"),
-        ("1e-6", "1 in 1,000,000", "no more than the risk of a given bit"),
-        ("1.1e-6", "1 in 909,090", "no more than the risk of being struck"),
-        ("1e-4", "1 in 10,000", "no more than the risk of being struck"),
-        ("1/3", "1 in 3", "more than the risk of being struck"),
-    ],
-)
-def test_a_delta_stands_on_the_risk_ladder(delta: str, chance: str, rung: str) -> None:
+    ("delta", "chance", "times"),
+    [("1e-300", "1 in 10^300", 996), ("1e-7", "1 in 10,000,000", 23), ("1e-6", "1 in 1,000,000", 19),
+     ("1/1024", "1 in 1,024", 10), ("1/1023", "1 in 1,023", 9), ("1/4", "1 in 4", 2)],
+)  # fmt: skip
+def test_a_delta_is_compared_with_a_coin_that_shows_heads_more_often_than_that(
+    delta: str, chance: str, times: int
+) -> None:
     number = exact(delta, "delta")
+    assert Fraction(1, 2 ** (times + 1)) < number <= Fraction(1, 2**times)
     assert odds.chance(number) == chance
-    assert odds.rung(number).startswith(rung)
+    assert odds.tosses(number) == f"no more than that of {times} tosses of a coin all showing heads"
+
+
+def test_a_large_delta_is_compared_with_one_toss() -> None:
+    assert odds.tosses(Fraction(1, 2)) == "no more than that of a coin showing heads"
+    assert odds.tosses(Fraction(1, 3)) == "no more than that of a coin showing heads"
+    assert odds.tosses(Fraction(2, 3)) == "more than that of a coin showing heads"
 
 
 @pytest.mark.parametrize(

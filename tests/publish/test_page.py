@@ -16,7 +16,7 @@ import pytest
 from example_facts import AVERAGE, HOSTILE, PEOPLE, SPEND, SURVEY, TOTAL, table
 
 from deniable.publish import cells, page, statement, svg
-from deniable.publish.facts import Facts, Table
+from deniable.publish.facts import Coverage, Facts, Table
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "link", "img", "br", "hr", "input", "wbr"}
@@ -201,6 +201,23 @@ def test_several_keys_are_one_label_and_several_columns() -> None:
     assert Reader(text).texts["td"] == ["2.50", "2.25 to 2.75", "1.50", "1.25 to 1.75"] or (
         Reader(text).texts["td"] == ["1.50", "1.25 to 1.75", "2.50", "2.25 to 2.75"]
     )
+
+
+def test_what_was_not_counted_is_said_above_the_charts_and_below_the_table() -> None:
+    few = Coverage(share="about 59 %", would=((3, "about 91 %"),))
+    said, published = "A person counts in 1 group only", table(["blue"], "people")
+    html = written(published, replace(SURVEY, coverage=few))
+    first, second = (match.start() for match in re.finditer(said, html))
+    assert first < html.index("<svg") < html.index("<table") < second
+    assert said not in written(published, replace(SURVEY, coverage=None))
+
+
+def test_a_mean_that_may_be_anything_has_an_interval_and_no_bar() -> None:
+    names = ("hue", "average", "average_low", "average_high")
+    rows = Table(names, (["blue", "red"], [9.0, 9.0], [8.0, 0.0], [99.0, 100.0]))
+    html = written(rows, replace(SURVEY, columns=(AVERAGE,)))
+    assert html.count('class="whisker"') == 2
+    assert html.count('class="bar"') == 1
 
 
 def test_a_title_of_ones_own_is_escaped() -> None:

@@ -10,7 +10,7 @@ from example_facts import AVERAGE, PEOPLE, SPEND, SURVEY, TOTAL
 
 from deniable.guarantees import ApproxDP, Neighbours, PureDP, ZeroConcentratedDP
 from deniable.publish import cells, statement
-from deniable.publish.facts import Facts
+from deniable.publish.facts import Coverage, Facts
 
 
 def flat(facts: Facts) -> str:
@@ -27,11 +27,11 @@ def test_the_promise_at_ln_3_is_3_fold_and_75_percent() -> None:
     assert "delta is 0, and the promise holds for every outcome" in text
 
 
-def test_the_risk_is_told_in_people_and_on_the_ladder() -> None:
+def test_the_risk_is_told_in_people_and_in_tosses_of_a_coin() -> None:
     text = flat(SURVEY)
     assert "delta is 1e-7, 1 in 10,000,000." in text
     assert "In the worst case that exposes 0.1 of 1,000,000 people on average." in text
-    assert "no more than the risk of a given bit being flipped by a cosmic ray within a year" in text
+    assert "The risk for one person is no more than that of 23 tosses of a coin all showing heads." in text
     assert "at most 75.000003 % of the time" in text
 
 
@@ -42,7 +42,7 @@ def test_a_delta_that_exposes_somebody_is_called_out() -> None:
         "exposes 1,000 of 100,000 people on average. That is one or more: the publisher insisted on it."
         in text
     )
-    assert "more than the risk of being struck by lightning in a lifetime" in text
+    assert "no more than that of 6 tosses of a coin all showing heads" in text
 
 
 def test_a_population_that_was_not_stated_is_said_to_be_missing() -> None:
@@ -69,7 +69,7 @@ def test_rho_is_told_as_the_epsilon_that_it_implies() -> None:
         (replace(SURVEY, over="weight", max_groups=3), "in more than 3 groups counts less in each"),
         (replace(SURVEY, over="weight"), "number of people, counted by these weights and with its noise"),
         (SURVEY, "What one person can contribute"),
-        (replace(SURVEY, columns=(SPEND,)), "spend: each value is moved into 0 to 100; at most 2 of rows"),
+        (replace(SURVEY, columns=(SPEND,)), "each value is moved into 0 to 100; of one person, at most 2"),
         (replace(SURVEY, columns=(AVERAGE,)), "average: Laplace, scale 0.9091 of its sum."),
         (SURVEY, "people: Laplace, scale 0.9091, at most 3 in 95 % of cases."),
         (SURVEY, "about 96 % of all answers were counted in full. max_groups = 2 would count about 99 %."),
@@ -145,3 +145,41 @@ def test_wide_letters_are_wrapped_by_their_width() -> None:
     lines = statement.wrapped("青色 " * 30, columns=20).splitlines()
     assert max(cells.width(line.strip()) for line in lines) <= 20
     assert "".join(lines).replace(" ", "") == "青色" * 30
+
+
+def test_numbers_that_fall_well_short_of_the_whole_are_said_to_be_too_low() -> None:
+    few = Coverage(share="about 59 %", would=((3, "about 91 %"),))
+    said = "about 59 % of all answers were counted in full; true numbers are larger than those shown"
+    (words,) = statement.shortfall(replace(SURVEY, coverage=few, max_given=False))
+    assert words.startswith(f"A person counts in 1 group only (max_groups 1, not given): {said}")
+    (words,) = statement.shortfall(replace(SURVEY, coverage=few, over="weight", max_groups=2))
+    assert words.startswith(f"A person in more than 2 groups counts less in each (max_groups 2): {said}")
+    (words,) = statement.shortfall(replace(SURVEY, coverage=few, columns=(AVERAGE,)))
+    assert "true numbers are larger" not in words
+    assert statement.shortfall(replace(SURVEY, coverage=Coverage(share="about 96 %"))) == []
+    assert statement.shortfall(TOTAL) == []
+
+
+def test_a_bound_that_nobody_chose_is_said_where_coverage_was_not_measured() -> None:
+    (words,) = statement.shortfall(replace(SURVEY, coverage=None, max_given=False))
+    assert "was not measured" in words
+    assert statement.shortfall(replace(SURVEY, coverage=None)) == []
+    assert "max_groups 1 (not given). From noisy counts" in flat(replace(SURVEY, max_given=False))
+
+
+def test_the_rows_of_one_unit_are_counted_in_words_that_parse() -> None:
+    count = replace(PEOPLE, name="rows", kind="count", max_rows=1)
+    assert "rows: of one person, at most 1 row counts in a group." in flat(replace(SURVEY, columns=(count,)))
+    every = replace(count, max_rows=None, column="age")
+    assert 'rows: every row with a value in "age" counts.' in flat(replace(SURVEY, columns=(every,)))
+    bin_ = replace(count, kind="histogram", column="age", max_rows=2)
+    assert 'rows: rows in this bin; of one person, at most 2 rows with a value in "age" count' in flat(
+        replace(SURVEY, columns=(bin_,))
+    )
+
+
+def test_groups_found_apart_from_the_table_can_show_lower_numbers() -> None:
+    apart = "measured apart from that, with noise of their own: they can be lower."
+    assert apart in flat(replace(SURVEY, selection="sips", rounds=(Fraction(20),)))
+    assert apart in flat(replace(SURVEY, selection="truncated-geometric", certain=20))
+    assert apart not in flat(SURVEY)

@@ -9,7 +9,7 @@ import pytest
 from example_facts import AVERAGE, HOSTILE, PEOPLE, SPEND, SURVEY, TOTAL, table
 
 from deniable.publish import cells, terminal
-from deniable.publish.facts import Table
+from deniable.publish.facts import Coverage, Table
 
 
 def lines(text: str) -> list[str]:
@@ -142,3 +142,19 @@ def test_the_row_of_all_others_stands_last_where_the_table_is_cut() -> None:
     first = [line.split()[0] for line in shown.splitlines()[1:12]]
     assert first == [*map(str, range(9)), "99", "..."]
     assert "and 90 more groups" in shown
+
+
+def test_a_mean_that_may_be_anything_has_no_bar() -> None:
+    facts = replace(SURVEY, columns=(AVERAGE,))
+    names = ("hue", "average", "average_low", "average_high")
+    rows = Table(names, (["blue", "red", "teal"], [40.0, 20.0, 100.0], [39.0, 0.0, 0.0], [41.0, 90.0, 100.0]))
+    blue, red, teal = terminal.lines(rows, facts)[1:]
+    assert (blue.count("█"), red.count("█")) == (50, 25)
+    assert "█" not in teal
+    assert "0 to 100" in teal
+
+
+def test_what_was_not_counted_is_said_right_below_the_table() -> None:
+    facts = replace(SURVEY, coverage=Coverage(share="about 59 %", would=((3, "about 91 %"),)))
+    below = terminal.table(table(["blue"], "people"), facts).split("\n\n")[1]
+    assert below.startswith("A person counts in 1 group only (max_groups 1): about 59 % of all answers were")

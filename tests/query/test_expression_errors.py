@@ -120,6 +120,7 @@ def test_the_error_shows_the_text_a_caret_and_the_fix() -> None:
         ("replace(colour, '', 'x')", "''", "not empty"),
         ("replace(colour, 'a', '" + "b" * 101 + "')", "'bbb", "at most 100"),
         ("trim(colour, '')", "''", "not empty"),
+        ("strftime(day, '%Y')", "strftime", "year(day), month(day)"),
         ("strptime(age, colour)", "colour", "quotes"),
         ("strptime(age, '%Q')", "'%Q'", "%Q is not a directive"),
         ("strptime(age, 'plain')", "'plain'", "no directive"),

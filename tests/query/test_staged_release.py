@@ -179,7 +179,7 @@ def test_the_statement_says_the_rule_of_the_rounds() -> None:
     words = " ".join(release.statement.split())
     assert "Rarely given values are not published." in words
     assert "found in 3 rounds" in words
-    assert "A person in more than 3 groups that were found counts less in each" in words
+    assert "A person in more than 3 of the groups that were found counts less in each" in words
     people = [f"{-(-one.people // 1):,}" for one in release.plan.price.found.rounds]  # type: ignore[union-attr]
     assert f"{', '.join(people)} or more, in this order" in words
 

@@ -183,7 +183,7 @@ def test_the_words_say_which_rule_and_what_happens_to_a_unit_with_more() -> None
     words = str(plan(max_groups=3))
     for said in (
         "3 rounds",
-        "max_groups  3: a person in more groups that were found",
+        "max_groups  3: a person in more of the groups that were found",
         "max_keys    100",
         "max_rows",
     ):
@@ -193,3 +193,17 @@ def test_the_words_say_which_rule_and_what_happens_to_a_unit_with_more() -> None
     assert facts.certain is not None
     assert facts.threshold is not None
     assert facts.certain > facts.threshold
+
+
+def test_the_plan_says_one_number_of_units_and_which_other_way_has_less_noise() -> None:
+    made = plan(max_groups=3)
+    (threshold,) = (one for one in made.alternatives if one.selection == "threshold")
+    words = str(made)
+    assert made.threshold is not None
+    assert threshold.threshold is not None
+    needed = -(-made.threshold.numerator // made.threshold.denominator)
+    assert f"about {needed:,} people are needed" in words
+    assert f"about {needed:,} " in next(line for line in words.splitlines() if "  *  sips" in line)
+    assert "Selection threshold has less noise (n " in words
+    assert f"groups of about {int(threshold.threshold) + 1:,} people or more" in words
+    assert "Selection sips has less noise" not in str(threshold)

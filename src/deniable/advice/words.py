@@ -74,7 +74,7 @@ def _delta(advice: Advice) -> str:
     usual = f" (Your risk would allow {odds.short(allowed, 2)}; 1e-6 or less is usual.)"
     return (
         f"delta {text(delta)}: in the worst case {odds.expected_harm(delta, people)} of {_people(people)} "
-        f"are exposed, on average. For one person that is {odds.rung(delta)}."
+        f"are exposed, on average. For one person that is {odds.tosses(delta)}."
         f"{usual if allowed >= 2 * delta else ''}"
     )
 

@@ -29,6 +29,7 @@ from deniable.learn.losses import LOSSES, Loss
 from deniable.local.vector import Vector
 from deniable.local.vector.reading import Norm
 from deniable.local.vector.vector import Mechanism
+from deniable.publish.statement import wrapped
 
 Floats = NDArray[np.float64]
 Averaging = Literal["half", "all", "last"]
@@ -81,10 +82,11 @@ class Plan:
     @property
     def statement(self) -> str:
         """What taking part means, in words."""
-        return (
+        said = (
             f"Each person sends one report about a gradient, in one of {self.rounds:,} rounds of "
             f"{self.batch:,} people: {self.event}. {self.vector.statement}"
         )
+        return wrapped(" ".join(said.split())) + "\n"
 
 
 def planned(

@@ -90,6 +90,7 @@ class Facts:
     groups:     the key columns, in order; () for totals.
     keys:       "none" (totals), "public" (named beforehand), "unknown" (found, then thresholded).
     max_groups: groups in which one unit counts in full; None for totals.
+    max_given:  False if nobody chose max_groups, so that it is the default.
     max_keys:   groups of one unit that are looked at at all; None for totals.
     over:       what happens to a unit in more groups: it counts less in each, or is dropped from some.
     threshold:  least noisy number of units with which a group is published (>=); None unless "unknown".
@@ -132,6 +133,7 @@ class Facts:
     certain: int | None = None
     other: bool = False
     chosen: tuple[str, ...] = ()
+    max_given: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,20 +116,17 @@ def chance(delta: Fraction) -> str:
     return f"1 in {odds:,}" if odds < 10**15 else f"1 in 10^{len(str(odds)) - 1}"
 
 
-def rung(delta: Fraction) -> str:
-    """Return where a probability above 0 stands on the risk ladder, in words.
+def tosses(delta: Fraction) -> str:
+    """Return a probability above 0 beside that of a fair coin which shows heads every time, in words.
 
-    The ladder: being struck by lightning in a lifetime, 1e-4; a bit flipped by a cosmic ray in a year, 1e-6.
+    n tosses are all heads with chance 2**-n; n is the largest with 2**-n >= delta.
     """
-    lightning, cosmic = Fraction(1, 10**4), Fraction(1, 10**6)
-    if delta > lightning:
-        return "more than the risk of being struck by lightning in a lifetime (1 in 10,000)"
-    if delta > cosmic:
-        return (
-            "no more than the risk of being struck by lightning in a lifetime (1 in 10,000), but more than "
-            "that of a given bit being flipped by a cosmic ray within a year (1 in 1,000,000)"
-        )
-    return "no more than the risk of a given bit being flipped by a cosmic ray within a year (1 in 1,000,000)"
+    times = math.floor(1 / delta).bit_length() - 1
+    if times == 0:
+        return "more than that of a coin showing heads"
+    if times == 1:
+        return "no more than that of a coin showing heads"
+    return f"no more than that of {times:,} tosses of a coin all showing heads"
 
 
 def epsilon_text(epsilon: Fraction) -> str:

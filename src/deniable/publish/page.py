@@ -63,7 +63,8 @@ def write(
         empty="" if len(published) else terminal.empty(facts),
         charts=_charts(published, facts),
         table=_safe(fragment(published, facts)) if len(published) else "",
-        notes=[terminal.reading(facts), *statement.left_out(facts)],
+        shortfall=statement.shortfall(facts),
+        notes=[*statement.shortfall(facts), terminal.reading(facts), *statement.left_out(facts)],
         figures=[_figure(environment, figure) for figure in figures],
         statement_title=heading[0],
         statement=blocks,
@@ -153,7 +154,10 @@ def _chart(
         svg.Bar(
             label,
             cells.number(values[row], digits),
-            *(terminal.as_float(numbers[row]) for numbers in (values, lows, highs)),
+            terminal.as_float(values[row]),
+            terminal.as_float(lows[row]),
+            terminal.as_float(highs[row]),
+            drawn=not terminal.open_ended(column, lows[row], highs[row]),
         )
         for row, label in bars
     ]

@@ -20,6 +20,7 @@ WIDTH = 80
 
 _PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
+_COUNTED = ("units", "count", "histogram", "distinct")
 _OF = {
     "mean": " of its sum",
     "variance": " of its sum of squares",
@@ -168,7 +169,7 @@ def _risk(facts: Facts) -> list[str]:
         said.append(f"In the worst case that exposes {harm} of {facts.population:,} {many} on average.")
         if delta * facts.population >= 1:
             said.append("That is one or more: the publisher insisted on it.")
-    said.append(f"The risk for one {one} is {odds.rung(delta)}.")
+    said.append(f"The risk for one {one} is {odds.tosses(delta)}.")
     return said
 
 
@@ -199,12 +200,12 @@ def _contribution(facts: Facts) -> list[str]:
 
 def _groups_rule(facts: Facts, one: str, most: int) -> str:
     groups = f"{most:,} group{'' if most == 1 else 's'}"
-    of = " that were found" if facts.selection == "sips" else ""
+    found = f"{most:,} of the groups that were found" if facts.selection == "sips" else groups
     match facts.over:
         case "weight":
-            rule = f"A {one} in more than {groups}{of} counts less in each, as much as {groups} in all."
+            rule = f"A {one} in more than {found} counts less in each, as much as {groups} in all."
         case "drop" | None:
-            rule = f"Each {one} counts in at most {groups}{of}; where there are more, chance decides which."
+            rule = f"Each {one} counts in at most {found}; where there are more, chance decides which."
         case _:
             assert_never(facts.over)
     if facts.max_keys is not None and facts.max_keys > most:
@@ -213,28 +214,37 @@ def _groups_rule(facts: Facts, one: str, most: int) -> str:
 
 
 def _bound(column: ColumnFacts, one: str, over: Literal["weight", "drop"] | None) -> str:
-    name = cells.visible(column.name)
-    source = "its rows" if column.column is None else f'rows with a value in "{cells.visible(column.column)}"'
-    rows = ""
-    if column.max_rows is not None:
-        rows = f"at most {column.max_rows:,} of {source} in a group"
+    name, rows, most = cells.visible(column.name), _rows(column, one), column.max_rows
+    cap = f"{rows}, more are scaled down to as many" if most is not None else rows
     match column.kind:
         case "units":
             return f"{name}: each {one} counts once in a group."
         case "count":
-            return f"{name}: {rows} count." if rows else f"{name}: {source} count."
+            return f"{name}: {rows}."
         case "histogram":
-            cap = f"{rows} count, more are scaled down to as many" if rows else f"{source} count"
-            return f"{name}: {cap}, those in this bin here."
+            return f"{name}: rows in this bin; {cap}."
         case "distinct":
             return f"{name}: {_different(column, one, over)}"
         case "sum" | "mean" | "variance" | "std" | "quantile" | "minimum" | "maximum":
             assert column.bounds is not None
             low, high = (text(end) for end in column.bounds)
-            cap = f"; {rows} count, more are scaled down to as many" if rows else ""
-            return f"{name}: each value is moved into {low} to {high}{cap}."
+            return (
+                f"{name}: each value is moved into {low} to {high}{f'; {cap}' if most is not None else ''}."
+            )
         case _:
             assert_never(column.kind)
+
+
+def _rows(column: ColumnFacts, one: str) -> str:
+    """Return which rows count, a sentence without its end."""
+    value = "" if column.column is None else f' with a value in "{cells.visible(column.column)}"'
+    match column.max_rows:
+        case None:
+            return f"every row{value} counts"
+        case 1:
+            return f"of one {one}, at most 1 row{value} counts in a group"
+        case most:
+            return f"of one {one}, at most {most:,} rows{value} count in a group"
 
 
 def _different(column: ColumnFacts, one: str, over: Literal["weight", "drop"] | None) -> str:
@@ -257,10 +267,32 @@ def _coverage(facts: Facts) -> list[str]:
             "whole by more than their intervals."
         ]
     of = " in the groups that were found" if facts.selection == "sips" else ""
-    said = [f"From noisy counts: {facts.coverage.share} of all answers{of} were counted in full."]
+    said = [] if facts.max_given else [f"max_groups {facts.max_groups} (not given)."]
+    said.append(f"From noisy counts: {facts.coverage.share} of all answers{of} were counted in full.")
     for groups, share in facts.coverage.would:
         said.append(f"max_groups = {groups:,} would count {share}.")
     return said
+
+
+def shortfall(facts: Facts) -> list[str]:
+    """Return a sentence if so little was counted in full that numbers mislead; it stands by the table."""
+    measured, most = facts.coverage, facts.max_groups
+    if most is None or (not measured.would if measured is not None else facts.max_given):
+        return []
+    one, _ = nouns(facts.unit)
+    bound = f"max_groups {most:,}{'' if facts.max_given else ', not given'}"
+    groups = f"{most:,} group{'' if most == 1 else 's'}"
+    said = {
+        "weight": f"A {one} in more than {groups} counts less in each ({bound})",
+        "drop": f"A {one} counts in {groups} only ({bound})",
+    }[facts.over or "drop"]
+    if measured is None:
+        return [f"{said}; how much that left out was not measured, and the intervals do not cover it."]
+    larger = any(column.kind in _COUNTED for column in facts.columns)
+    true = "true numbers are larger than those shown, and " if larger else ""
+    of = " in the groups that were found" if facts.selection == "sips" else ""
+    full = f"{measured.share} of all answers{of} were counted in full"
+    return [f"{said}: {full}; {true}no interval covers that."]
 
 
 def left_out(facts: Facts) -> list[str]:
@@ -305,6 +337,9 @@ def _others(facts: Facts) -> list[str]:
 def _found(facts: Facts, least: int) -> str:
     """Return the rule by which groups are found, the end of a sentence."""
     one, many = nouns(facts.unit)
+    again = (
+        "The numbers of the table are measured apart from that, with noise of their own: they can be lower."
+    )
     match facts.selection:
         case None | "threshold":
             weights = ", counted by these weights and" if facts.over == "weight" else ","
@@ -312,7 +347,7 @@ def _found(facts: Facts, least: int) -> str:
         case "truncated-geometric":
             return (
                 f"chance decides by the number of {many} who count in it. Of groups of {least:,} every "
-                f"second is published, of {facts.certain or least:,} or more every one."
+                f"second is published, of {facts.certain or least:,} or more every one. {again}"
             )
         case "sips":
             marks = ", ".join(f"{math.ceil(people):,}" for people in facts.rounds)
@@ -321,7 +356,7 @@ def _found(facts: Facts, least: int) -> str:
                 f"groups are found in {rounds}, before anything else is measured. In each, "
                 f"the {many} in every group that was not found before are counted, with noise; found are "
                 f"those with {marks} or more, in this order. A {one} in m of these groups counts 1/sqrt(m) "
-                f"in each: groups of {many} who are in many rare groups need more of them."
+                f"in each: groups of {many} who are in many rare groups need more of them. {again}"
             )
         case other:
             assert_never(other)
@@ -387,7 +422,7 @@ def _composed(facts: Facts) -> list[str]:
             how = "by their privacy loss distributions"
         case other:
             assert_never(other)
-    return [f"The noise of all columns is composed as one, {how}."]
+    return [f"The noise of all columns is priced together, {how}."]
 
 
 def wrapped(words: str, *, indent: int = 0, columns: int = WIDTH) -> str:

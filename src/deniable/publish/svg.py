@@ -22,13 +22,17 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: what it is called, how its number is written, its value and interval (NaN without one)."""
+    """One bar: what it is called, how its number is written, its value and interval (NaN without one).
+
+    drawn: False leaves only the interval, for a value that may be anything.
+    """
 
     label: str
     shown: str
     value: float
     low: float
     high: float
+    drawn: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ def _bar(entry: Bar, top: int, place: Callable[[float], float]) -> str:
         element("text", words(entry.shown), class_="number", x="100%", y=base, text_anchor="end"),
         element("rect", class_="track", x="0", y=top + 19, width="100%", height=10, rx=2),
     ]
-    if math.isfinite(entry.value):
+    if entry.drawn and math.isfinite(entry.value):
         left, right = sorted((place(0), place(entry.value)))
         size = {"x": _percent(left), "width": _percent(max(right - left, 0.2))}
         parts.append(element("rect", class_="bar", y=top + 19, height=10, rx=2, **size))

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.publish import cells, statement
-from deniable.publish.facts import Facts, Table
+from deniable.publish.facts import ColumnFacts, Facts, Table
 
 WIDTH = 80
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _LEAST_BAR = 8
 _WIDEST_NAME = 18
+_WITHIN_BOUNDS = ("mean", "quantile", "minimum", "maximum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def table(
     """
     if not len(published):
         return empty(facts) + "\n"
-    notes = [reading(facts), *statement.left_out(facts)]
+    notes = [*statement.shortfall(facts), reading(facts), *statement.left_out(facts)]
     below = ["", *(statement.wrapped(note, columns=width) for note in notes)]
     return "\n".join([*lines(published, facts, width=width, plain=plain, most=most), *below]) + "\n"
 
@@ -112,6 +113,13 @@ def places(values: Sequence[object], lows: Sequence[object], highs: Sequence[obj
     return cells.decimals(halves) if halves else 3
 
 
+def open_ended(column: ColumnFacts, low: object, high: object) -> bool:
+    """Tell whether the interval spans all that a value can be at all: then the number says nothing."""
+    if column.bounds is None or column.kind not in _WITHIN_BOUNDS or low is None or high is None:
+        return False
+    return as_float(low) <= float(column.bounds[0]) and as_float(high) >= float(column.bounds[1])
+
+
 def as_float(value: object) -> float:
     """Return a released number as a float, for drawing alone; NaN for NULL."""
     return math.nan if value is None else float(value)  # type: ignore[arg-type]
@@ -134,7 +142,10 @@ def _blocks(published: Table, facts: Facts, plain: bool) -> list[_Block]:
         lows = published.column(f"{column.name}_low")
         highs = published.column(f"{column.name}_high")
         digits = places(values, lows, highs)
-        numbers = [as_float(value) for value in values]
+        ends = zip(values, lows, highs, strict=True)
+        numbers = [
+            math.nan if open_ended(column, low, high) else as_float(value) for value, low, high in ends
+        ]
         largest = max((number for number in numbers if math.isfinite(number)), default=0.0)
         blocks.append(
             _Block(

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
+from html import escape
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
@@ -163,7 +164,8 @@ class Release:
 
         if not self.table.num_rows:
             return f"<p>{terminal.empty(self.facts)}</p>"
-        return page.fragment(self._published(), self.facts)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in statement.shortfall(self.facts))
+        return page.fragment(self._published(), self.facts) + notes
 
     def _page(self, title: str | None, figures: Sequence[Figure]) -> str:
         from deniable.publish import page

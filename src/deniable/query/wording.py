@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
+from operator import lt
 from typing import TYPE_CHECKING, Any, assert_never
 
 from deniable import __version__, accounting, events
@@ -59,6 +61,7 @@ def facts(plan: Plan) -> Facts:
         certain=found.certain if isinstance(found, TruncatedGeometric) else None,
         other=bool(plan.price.rest),
         chosen=_chosen(plan),
+        max_given=groups is None or groups.max_groups_given,
     )
 
 
@@ -131,7 +134,9 @@ def _rank(plan: Plan, output: Output) -> str | None:
     if rank is None or not isinstance(noisy.measure, Tree):
         return None
     if isinstance(rank, Fraction):
-        return f"the value that a share of {text(rank)} of all rows is not above"
+        if rank == Fraction(1, 2):
+            return "the value at or below which half of all rows lie"
+        return f"the value at or below which a share of {text(rank)} of all rows lies"
     rows = ceil(noisy.step * far(noisy, noisy.measure, plan.confidence))
     end = "low or lower" if rank == "minimum" else "high or higher"
     return f"a value with about {rows:,} rows as {end}, so that noise alone does not make it"
@@ -243,7 +248,7 @@ def _groups(plan: Plan) -> str:
         return f"{names}: {groups.keys.num_rows:,} declared, all published"
     assert plan.threshold is not None
     _, many = nouns(plan.query.survey.unit or "row")
-    people = odds.short(odds.rounded_up(plan.threshold, 6))
+    people = _needed(plan.threshold)
     match plan.selection:
         case None | "threshold":
             return f"{names}: found; published if the noisy number of {many} is at least {people}"
@@ -260,9 +265,9 @@ def _bound(plan: Plan, one: str) -> str:
     assert groups is not None
     given = "" if groups.max_groups_given else " (not given)"
     rule = "counts less in each" if groups.over == "weight" else "is left out of some, by chance"
-    of = " that were found" if plan.selection == "sips" else ""
+    more = "more of the groups that were found" if plan.selection == "sips" else "more groups"
     most = plan.price.contributions.max_groups
-    return f"{most:,}{given}: a {one} in more groups{of} {rule}"
+    return f"{most:,}{given}: a {one} in {more} {rule}"
 
 
 def _table(plan: Plan) -> list[str]:
@@ -290,7 +295,7 @@ def alternatives(plan: Plan) -> list[str]:
     for mark, one in [("*", plan), *((" ", other) for other in others)]:
         assert one.threshold is not None
         assert one.selection is not None
-        needed = f"about {odds.short(odds.rounded_up(one.threshold, 3))}"
+        needed = f"about {_needed(one.threshold)}"
         scales = [odds.short(_column(one, output).scale) for output in one.outputs]
         rows.append((mark, one.selection, one.noise, needed, *scales))
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
@@ -300,7 +305,29 @@ def alternatives(plan: Plan) -> list[str]:
     return [
         "Other ways to find groups, with their noise scales (* is this plan):",
         *(line.rstrip() for line in lines),
+        *_quieter(plan, others),
     ]
+
+
+def _needed(people: Fraction) -> str:
+    """Return how many units a group needs, as the statement says it too."""
+    return f"{ceil(people):,}"
+
+
+def _quieter(plan: Plan, others: Sequence[Plan]) -> list[str]:
+    """Return a line for each way to find groups that has less noise in every column than this plan."""
+    mine = [_column(plan, output).scale for output in plan.outputs]
+    _, many = nouns(plan.query.survey.unit or "row")
+    lines = []
+    for other in others:
+        theirs = [_column(other, output).scale for output in other.outputs]
+        if other.threshold is not None and all(map(lt, theirs, mine)):
+            less = f"{plan.outputs[0].name} {odds.short(theirs[0])} against {odds.short(mine[0])}"
+            lines.append(
+                f"Selection {other.selection} has less noise ({less}), for groups of about "
+                f"{_needed(other.threshold)} {many} or more."
+            )
+    return lines
 
 
 def _notes(plan: Plan) -> list[str]:

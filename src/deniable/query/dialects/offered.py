@@ -43,7 +43,7 @@ def check(expression: Expression, argument: str) -> None:
                 _refuse(written, r"(try_)?strptime", "formats of dates are not offered on Spark", fix)
             case exp.Anonymous(this="SUBSTRING") if not all(map(_is_place, node.expressions[1:])):
                 fix = "Write whole numbers from 1, as substring(code, 1, 2)."
-                _refuse(written, r"substring", "substring takes literal places on Spark", fix)
+                _refuse(written, r"substr(ing)?", "substring takes literal places on Spark", fix)
             case exp.Cast() if node.to.is_type("TEXT") and type_of(node.this) is Type.REAL:
                 fix = "Round it to a whole number first: CAST(CAST(x AS integer) AS text)."
                 _refuse(written, r"(try_)?cast", "a real does not become text on Spark", fix)

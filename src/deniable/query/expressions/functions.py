@@ -47,6 +47,9 @@ class Plain:
 
 _TEXT = Plain((Takes.TEXT,), Type.TEXT)
 _TRIM = Plain((Takes.TEXT,), Type.TEXT, optional=(Takes.LITERAL,))
+_PART_OF_TEXT = Plain(
+    (Takes.TEXT, Takes.INTEGER), Type.TEXT, optional=(Takes.INTEGER,), raises=True, named="SUBSTRING"
+)
 _REAL = Plain((Takes.NUMBER,), Type.REAL, raises=True, wild=True)
 _PART = Plain((Takes.MOMENT,), Type.INTEGER)
 _PARSED = Plain((Takes.TEXT, Takes.FORMAT), Type.TIMESTAMP, wild=True, named="TRY_STRPTIME")
@@ -58,7 +61,8 @@ PLAIN: dict[str, Plain] = {
     "ltrim": _TRIM,
     "rtrim": _TRIM,
     "length": Plain((Takes.TEXT,), Type.INTEGER),
-    "substring": Plain((Takes.TEXT, Takes.INTEGER), Type.TEXT, optional=(Takes.INTEGER,), raises=True),
+    "substring": _PART_OF_TEXT,
+    "substr": _PART_OF_TEXT,
     "starts_with": Plain((Takes.TEXT, Takes.TEXT), Type.BOOLEAN),
     "contains": Plain((Takes.TEXT, Takes.TEXT), Type.BOOLEAN),
     "regexp_matches": Plain((Takes.TEXT, Takes.PATTERN), Type.BOOLEAN),

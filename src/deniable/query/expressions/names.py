@@ -11,7 +11,6 @@ from deniable.query.expressions.scan import Text
 _SYNONYMS = {
     "len": "length",
     "char_length": "length",
-    "substr": "substring",
     "left": "substring",
     "right": "substring",
     "pow": "power",
@@ -55,6 +54,9 @@ def unknown(written: Text, name: str, offered: Collection[str], place: int) -> E
         return written.wrong(place, f"{name} changes from call to call", fix)
     if low in ("if", "iif"):
         return written.wrong(place, f"{name} is not offered", "Write CASE WHEN ... THEN ... ELSE ... END.")
+    if low in ("strftime", "to_char", "date_format", "format"):
+        fix = "Write year(day), month(day) or day(day) for a number, or date_trunc('month', day) for a date."
+        return written.wrong(place, f"{name} is not offered", fix)
     near = [_SYNONYMS[low]] if low in _SYNONYMS else get_close_matches(low, sorted(offered), 1)
     fix = f"Did you mean {near[0]}?" if near else f"Offered are {', '.join(sorted(offered))}."
     return written.wrong(place, f"there is no function {name}", fix)

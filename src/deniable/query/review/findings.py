@@ -68,7 +68,8 @@ class Review:
 
     def __str__(self) -> str:
         bad = sum(finding.verdict != "right" for finding in self.findings)
-        verdict = "everything is as it says" if self.sound else f"{bad} of {len(self.findings)} checks fail"
+        fail = "fails" if bad == 1 else "fail"
+        verdict = "everything is as it says" if self.sound else f"{bad} of {len(self.findings)} checks {fail}"
         name = cells.cut(cells.visible(self.directory), WIDTH - len(verdict) - 2)
         lines = [f"{name}: {verdict}", ""]
         for finding in self.findings:

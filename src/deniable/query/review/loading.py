@@ -32,6 +32,6 @@ def load(directory: str | os.PathLike[str]) -> Release:
     if wrong is not None:
         raise ParameterError(
             "directory", str(folder), f"holds no release that can be shown: {wrong}",
-            "Look at it with `deniable review`.",
+            "Give a folder that Release.save or `deniable release --out` wrote.",
         )  # fmt: skip
     return release
