@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -82,6 +83,72 @@ def test_text_of_a_parquet_file_that_repeats_is_judged_value_by_value(bad: bytes
     table = pa.table({"s": texts(values), "n": range(len(values))})
     rows = read(resolve(parquet(table, tmp_path)), ["n", "s"])
     assert sorted(rows) == [(place, None if value == bad else value) for place, value in enumerate(values)]
+
+
+def with_old_statistics(path: Path, least: str, largest: str) -> None:
+    """Put the ends of a column of text where old writers had them, in the order of signed bytes."""
+    data = path.read_bytes()
+    (size,) = struct.unpack("<I", data[-8:-4])
+    footer = data[-8 - size : -8]
+    ends = [bytes([len(end.encode())]) + end.encode() for end in (largest, least)]
+    found = b"\x36\x00\x28" + ends[0] + b"\x18" + ends[1]  # fields 3 (NULLs), 5 and 6 of the statistics
+    assert footer.count(found) == 1
+    before, after = footer.split(found)
+    assert after[0] in (0x11, 0x12)  # field 7, counted from 6; it will be counted from 3
+    instead = b"\x18" + ends[1] + b"\x18" + ends[0] + b"\x16\x00"  # fields 1, 2 and 3
+    footer = before + instead + bytes([after[0] + 0x30]) + after[1:]
+    path.write_bytes(data[: -8 - size] + footer + struct.pack("<I", len(footer)) + data[-4:])
+
+
+def test_old_statistics_of_text_decide_nothing(tmp_path: Path) -> None:
+    people = pa.table(
+        {"person": [1, 2, 3, 4], "s": ["a", "\u00e9", "a", "\u00e9"], "n": ["1", "2", "1", "2"]}
+    )
+    for others in ([], [b"zz\xff"]):
+        path = tmp_path / f"{len(others)}.parquet"
+        with pq.ParquetWriter(path, people.schema, compression="none") as writer:
+            writer.write_table(people)
+            if others:
+                writer.write_table(pa.table({"person": [9], "s": texts(others)}))
+        with_old_statistics(path, "a", "\u00e9")
+        survey = dn.protect(path, unit="person")
+        keys = survey.group_by("s", keys=["\u00e9", "b"]).aggregate(m=dn.units())
+        joined = survey.join(pa.table({"s": ["\u00e9"], "f": ["x"]}), on="s").where("f = 'x'")
+        beyond = survey.where("s > 'b'").aggregate(m=dn.units())
+        for query, expected in (
+            (keys, [2, 0]),
+            (beyond, [2]),
+            (joined.aggregate(m=dn.units()), [2]),
+        ):
+            assert query.release(epsilon=1000).table.column("m").to_pylist() == expected
+
+
+@pytest.mark.parametrize("unit", ["person", dn.ROW])
+@pytest.mark.parametrize("coding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_text_from_dictionaries_is_judged_value_by_value_whatever_its_coding(
+    coding: str, unit: Any, tmp_path: Path
+) -> None:
+    for last, expected in ((b"b", [2, 2]), (b"\xff", [2, 1])):
+        kept = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 2], pa.int32()), texts([b"a", b"b", last]))
+        table = pa.table({"person": range(4), "c": kept})
+        path = tmp_path / "a.parquet"
+        coded = {"c": coding, "person": "PLAIN"}
+        pq.write_table(table, path, use_dictionary=False, column_encoding=coded)
+        asked = dn.units() if unit == "person" else dn.count()
+        query = dn.protect(path, unit=unit).group_by("c", keys=["a", "b"]).aggregate(m=asked)
+        assert query.release(epsilon=1000).table.column("m").to_pylist() == expected
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_old_times_that_are_too_far_are_missing_for_themselves_alone(text: bool, tmp_path: Path) -> None:
+    for far, expected in ((1, 3), (2**60, 2)):
+        times = pa.array([1, far, 5], pa.timestamp("ms"))
+        table = pa.table({"person": [1, 2, 3], "when": times, "s": ["a", "b", "c"]})
+        path = tmp_path / "a.parquet"
+        pq.write_table(table, path, use_deprecated_int96_timestamps=True)
+        where = '"when" IS NOT NULL' + " AND s <> 'z'" * text
+        query = dn.protect(path, unit="person").where(where).aggregate(m=dn.units())
+        assert query.release(epsilon=1000).table.column("m").to_pylist() == [expected]
 
 
 @pytest.mark.parametrize("coding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "dictionary"])

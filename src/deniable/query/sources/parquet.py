@@ -4,22 +4,24 @@
 |-------------------------------------------------------|----------------------------------------------------|
 | only integers, reals, booleans, dates, finer times    | DuckDB, straight from the file                     |
 | text beside numbers, booleans and dates (`_QUICK`)    | DuckDB, and where it fails PyArrow, as below       |
-| also text, decimals or times in milliseconds          | PyArrow, in batches, in which `plain` looks at all |
+| also text, decimals, coarse times (`_COARSE`)         | PyArrow, in batches, in which `plain` looks at all |
 
 DuckDB ends with an error when one text is not UTF-8, one decimal has too many digits, or one time in
-milliseconds is too far away for microseconds (the year 294247), so that one odd value would fail the whole
-release. Of the four ways, types alone decide; so does `assumed`.
+milliseconds or INT96 is too far away for microseconds (the year 294247), so that one odd value would fail the
+whole release. Between these ways, types alone decide; so they do for `assumed`.
 
 Proof that nobody's value decides what another's is, in the third way. (1) DuckDB has read every value that it
 uses, or failed and changed nothing (`DuckDB.execute`). (2) Where it read a text, the text is UTF-8, by
 the same rule as that of `plain` (a test holds them together), which then keeps it; a value of the other types
-in `_QUICK` is the same bits on both ways. (3) So a value that both ways deliver is the same on both, and
-only how long a release takes depends on which was gone.
+in `_QUICK` is the same bits on both ways. (3) It skips no row for what the file says of its least and largest
+text (`_unskipped`): to old writers they are in another order. (4) So a value that both ways deliver is the
+same on both, and only how long a release takes depends on which was gone.
 """
 
 from __future__ import annotations
 
 import glob
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,9 +32,9 @@ from sqlglot import exp
 from deniable.engines.duckdb import describe
 from deniable.engines.engine import Engine, quick
 from deniable.errors import EngineError, SourceError
-from deniable.query.schema import Schema, Type
+from deniable.query.schema import Column, Schema, Type
 from deniable.query.sources.arrow import fields_of, kind_of, plain
-from deniable.query.sources.casts import native, text
+from deniable.query.sources.casts import call, native, text
 from deniable.query.sources.files import File, check_unchanged
 from deniable.query.sources.select import Field, chosen, schema_of, select, typed
 
@@ -40,6 +42,7 @@ _ROWS_A_BATCH = 122_880
 _BYTES_A_READ = 1 << 16
 _QUICK = {"BOOLEAN", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DATE", "VARCHAR"}
 """Types that both readers deliver bit by bit, but for text that is not UTF-8."""
+_COARSE = ("s", "ms", "INT96")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Parquet:
     files: tuple[File, ...]
     fields: tuple[Field, ...]
     arrow: pa.Schema = field(repr=False)
+    units: tuple[str | None, ...]
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -74,14 +78,14 @@ class Parquet:
         view = engine.view(_Batches(self.files, pa.schema([self.arrow.field(name) for name in names])))
         fields = fields_of(self.arrow)
         both = [field for field in fields if field in used and field.kind in _QUICK]
-        table = quick(_scan(self.files), view) if len(both) == len(used) else view
-        return select(asked, lambda column: typed(fields, column), table)
+        if len(both) < len(used):
+            return select(asked, lambda column: typed(fields, column), view)
+        return select(asked, lambda column: _unskipped(fields, column), quick(_scan(self.files), view))
 
     def _needs_care(self, column: Field) -> bool:
         """Return whether one value of the column could make DuckDB fail."""
-        kind = self.arrow.field(column.name).type
-        coarse = pa.types.is_timestamp(kind) and kind.unit in ("s", "ms")
-        return coarse or native(column.kind) in (Type.TEXT, Type.DECIMAL)
+        unit = self.units[self.arrow.get_field_index(column.name)]
+        return unit in _COARSE or native(column.kind) in (Type.TEXT, Type.DECIMAL)
 
     def _is_odd(self, column: Field) -> bool:
         """Return whether DuckDB delivers the column and PyArrow cannot: decimals of more than 38 digits."""
@@ -120,9 +124,23 @@ class _Batches:
 
 
 def _open(file: File) -> pq.ParquetFile:
-    """Return the file, to be read in small pieces."""
+    """Return the file, to be read in small pieces, with text as text.
+
+    What the writer kept in Arrow's dictionaries PyArrow would put into dictionaries again, and it cannot for
+    some codings of pages: then it does not get to see Arrow's own schema, which says so.
+    """
+    metadata = pq.read_metadata(file.path)
+    if any(pa.types.is_dictionary(kind) for kind in metadata.schema.to_arrow_schema().types):
+        footer = io.BytesIO()
+        metadata.write_metadata_file(footer)
+        without = footer.getvalue().replace(b"ARROW:schema", b"ARROW:unread")
+        metadata = pq.read_metadata(io.BytesIO(without))
     return pq.ParquetFile(
-        file.path, pre_buffer=False, buffer_size=_BYTES_A_READ, coerce_int96_timestamp_unit="us"
+        file.path,
+        metadata=metadata,
+        pre_buffer=False,
+        buffer_size=_BYTES_A_READ,
+        coerce_int96_timestamp_unit="us",
     )
 
 
@@ -137,14 +155,14 @@ def parquet(files: tuple[File, ...], label: str, types: Mapping[str, Type]) -> P
                 f"{file.name}: DuckDB opens no path that has a backslash and one of *, ? or [. Rename it."
             )
     fields = _fields(files[0])
-    arrow = _arrow(files[0], fields)
+    arrow, units = _arrow(files[0], fields), _units(files[0])
     for file in files[1:]:
-        if _fields(file) != fields or _units(_arrow(file, fields)) != _units(arrow):
+        if _fields(file) != fields or _units(file) != units:
             raise SourceError(
                 f"The columns of {files[0].name} and {file.name} differ in name or type. "
                 "Read them one by one."
             )
-    return Parquet(label, schema_of(fields, types, label), files, fields, arrow)
+    return Parquet(label, schema_of(fields, types, label), files, fields, arrow, units)
 
 
 def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
@@ -157,11 +175,23 @@ def _arrow(file: File, fields: Sequence[Field]) -> pa.Schema:
     return schema
 
 
-def _units(schema: pa.Schema) -> list[str | None]:
+def _units(file: File) -> tuple[str | None, ...]:
     """Return the unit of each column of times. DuckDB's types do not tell units apart, and a time that one
     unit can hold may be too far away for another.
     """
-    return [field.type.unit if pa.types.is_timestamp(field.type) else None for field in schema]
+    with _open(file) as opened:
+        kinds, leaves = opened.schema_arrow.types, opened.schema
+    old = {leaves.column(at).path for at in range(len(leaves)) if leaves.column(at).physical_type == "INT96"}
+    names = opened.schema_arrow.names
+    times = [kind.unit if pa.types.is_timestamp(kind) else None for kind in kinds]
+    return tuple("INT96" if name in old else unit for name, unit in zip(names, times, strict=True))
+
+
+def _unskipped(fields: Sequence[Field], column: Column) -> exp.Expression:
+    """Return the value of a column; what is text in the file as TRY(value), for which nothing is skipped."""
+    value = typed(fields, column)
+    held = next(found.kind for found in fields if found.name == column.name)
+    return call("try", value) if held == "VARCHAR" else value
 
 
 def _scan(files: Sequence[File]) -> exp.Table:
