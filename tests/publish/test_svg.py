@@ -134,3 +134,16 @@ def test_the_scale_across_has_round_numbers_however_short_it_is(last: float, tic
     drawing = parsed(svg.decline(points, name="a", title="t", description="d", across="x"))
     level = [tick.text for tick in of_class(drawing, "tick") if tick.get("text-anchor") == "middle"]
     assert " ".join(map(str, level)) == ticks
+
+
+def test_bars_of_two_kinds_have_two_colours_and_say_what_they_mean() -> None:
+    entries = [svg.Bar("a", "2", 2, 1, 3), svg.Bar("b", "1", 1, 0, 2, second=True)]
+    drawing = svg.bars(entries, name="n", title="t", description="d", kinds=("nobody <trusted>", "curator"))
+    root = ElementTree.fromstring(drawing)
+    looks = [
+        found.attrib["class"] for found in root.iter() if found.attrib.get("class", "").startswith("bar")
+    ]
+    assert looks == ["bar", "bar second", "bar", "bar second"], "two squares, then two bars"
+    assert {"nobody <trusted>", "curator"} <= set(root.itertext())
+    plain = ElementTree.fromstring(svg.bars(entries, name="n", title="t", description="d"))
+    assert int(root.attrib["height"]) > int(plain.attrib["height"])

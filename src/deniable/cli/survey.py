@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Text = Annotated[str, typer.Option()]
 _ROWS, _NAME = 14, 24
+_SIDES = ("nobody trusted", "curator")
 OPEN = "…"
 
 
@@ -145,18 +146,18 @@ def save(found: Beside, path: Path) -> None:
 
     lines = found.lines[:_ROWS]
     bars = [
-        svg.Bar(f"{_name(line.answer)}, {who}", f"{side[0]:,.0f}", *side)
+        svg.Bar(f"{_name(line.answer)}, {who}", f"{side[0]:,.0f}", *side, second=who == _SIDES[1])
         for line in lines
-        for who, side in (("nobody trusted", line.alone), ("curator", line.trusted))
+        for who, side in zip(_SIDES, (line.alone, line.trusted), strict=True)
         if side
     ]
     told = "For each answer the number of people, as estimated without trust and with a curator."
     page = picture.write(
-        svg.bars(bars, name="survey", title=_title(found), description=told),
+        svg.bars(bars, name="survey", title=_title(found), description=told, kinds=_SIDES),
         title=_title(found),
         lead=told,
         caption=_title(found),
-        headings=("answer", "nobody trusted", "interval", "curator", "interval"),
+        headings=("answer", _SIDES[0], "interval", _SIDES[1], "interval"),
         rows=[(_name(line.answer), *_cells(line.alone), *_cells(line.trusted)) for line in found.lines],
         notes=notes_of(found),
         version=__version__,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import pairwise
 
 _ROW = 34
+_LEGEND = 52
 _PLOT_HEIGHT = 300
 _ABOVE = 16
 _LEFT, _RIGHT = 13.0, 97.0
@@ -25,6 +26,7 @@ class Bar:
     """One bar: what it is called, how its number is written, its value and interval (NaN without one).
 
     drawn: False leaves only the interval, for a value that may be anything.
+    second: it is of the second kind, which has a colour of its own.
     """
 
     label: str
@@ -33,6 +35,7 @@ class Bar:
     low: float
     high: float
     drawn: bool = True
+    second: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,13 @@ def words(text: str) -> str:
     return escape(text, quote=False)
 
 
-def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> str:
+def bars(
+    entries: Sequence[Bar], *, name: str, title: str, description: str, kinds: tuple[str, str] | None = None
+) -> str:
     """Return horizontal bars with their intervals as whiskers, one above the other.
 
     The scale starts at 0, or at the least interval where that lies below; then each bar shows where 0 is.
-    `name` is unique in the page.
+    `name` is unique in the page. kinds: what the two colours mean, written above the bars.
     """
     ends = [end for entry in entries for end in (entry.value, entry.low, entry.high) if math.isfinite(end)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
@@ -78,7 +83,20 @@ def bars(entries: Sequence[Bar], *, name: str, title: str, description: str) -> 
     if least < 0:
         tops = [number * _ROW for number in range(len(entries))]
         drawn += [_line(place(0), top + 16, place(0), top + 32, "axis") for top in tops]
-    return _drawing("".join(drawn), _ROW * len(entries), name, title, description)
+    height, above = _ROW * len(entries), _LEGEND if kinds else 0
+    if kinds:
+        drawn = [_legend(kinds), element("g", *drawn, transform=f"translate(0,{above})")]
+    return _drawing("".join(drawn), height + above, name, title, description)
+
+
+def _legend(kinds: tuple[str, str]) -> str:
+    """Return a square of each colour and what it means, one under the other."""
+    parts = []
+    for number, (look, kind) in enumerate(zip(("bar", "bar second"), kinds, strict=True)):
+        top = 20 * number
+        parts.append(element("rect", class_=look, x=0, y=top, width=12, height=12, rx=2))
+        parts.append(element("text", words(kind), class_="tick", x=20, y=top + 11))
+    return "".join(parts)
 
 
 def _bar(entry: Bar, top: int, place: Callable[[float], float]) -> str:
@@ -91,7 +109,8 @@ def _bar(entry: Bar, top: int, place: Callable[[float], float]) -> str:
     if entry.drawn and math.isfinite(entry.value):
         left, right = sorted((place(0), place(entry.value)))
         size = {"x": _percent(left), "width": _percent(max(right - left, 0.2))}
-        parts.append(element("rect", class_="bar", y=top + 19, height=10, rx=2, **size))
+        look = "bar second" if entry.second else "bar"
+        parts.append(element("rect", class_=look, y=top + 19, height=10, rx=2, **size))
     if math.isfinite(entry.low) and math.isfinite(entry.high):
         parts.append(_line(place(entry.low), top + 24, place(entry.high), top + 24, "whisker"))
     return element("g", element("title", words(f"{entry.label}: {entry.shown}")), *parts)

@@ -118,6 +118,24 @@ def test_nobody_is_found_where_everybody_says_false() -> None:
     assert hits <= 10 + 5 * math.sqrt(10)
 
 
+def test_intervals_hold_for_those_that_happen_to_be_found() -> None:
+    """12 texts a little below what is found: in 60 runs, few with a miss (5 % or less, + 5 sigma).
+
+    The intervals of one share alone, 1.96 standard errors, miss in more: only too large shares are found.
+    """
+    protocol, names, n = RAPPOR(epsilon=4), [f"s{number}" for number in range(20)], 20_000
+    many = int(0.8 * n * Regression.of(protocol, names).least(n, 0.05 / 20).min())
+    people = [name for name in names[:12] for _ in range(many)]
+    people += [f"other text {number}" for number in range(n - len(people))]
+    true, missed, alone = np.array([many / n] * 12 + [0] * 8), 0, 0
+    for run in range(60):
+        decoded = protocol.decode(protocol.randomize(people, bits=seeded(run)), names)
+        apart = np.abs(np.asarray(decoded.value) - true)
+        missed += bool(np.any(decoded.found & ((true < decoded.low) | (true > decoded.high))))
+        alone += bool(np.any(decoded.found & (apart > 1.96 * np.asarray(decoded.standard_error))))
+    assert missed <= 3 + 5 * math.sqrt(3) < alone
+
+
 def test_the_solution_undoes_the_design() -> None:
     found = Regression.of(RAPPOR(epsilon=1, bits=16, cohorts=8), NAMES[:20])
     product = np.einsum("sci,cit->st", found.solution, found.design)

@@ -16,6 +16,9 @@ b_ci of those with bit i, let y_ci = (C / n) (b_ci - p* N_c) / (q* - p*).
    nobody has exceeds sqrt(2 V L / n) + B L / (3 n) with probability e**-L at most, for any n.
 5. A candidate is *found* if its share does, with e**-L = (1 - confidence) / candidates (Bonferroni): so all
    candidates that are found are truly there together, with probability `confidence`.
+6. Of candidates near that bound only those are found whose share came out too large. Intervals of one share
+   each would miss the truth of these often, so all candidates have intervals that hold together: normal,
+   each at 1 - (1 - confidence) / candidates (Bonferroni again). Whatever is picked among them, they hold.
 
 What is not covered: a text that many have and nobody named sets bits like the candidates that share them.
 The share of such texts, all together, is `other`.
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 _MOST = 2000
+_TOGETHER = "The intervals of all candidates hold together, also those of the ones that are found."
 _NAMED = "Shares are unbiased if every text is a candidate or rare; about {share:.1%} hold another text."
 
 
@@ -53,7 +57,7 @@ _NAMED = "Shares are unbiased if every text is a candidate or rare; about {share
 class Decoded(Estimate):
     """The share of each candidate, `(candidates,)`, and of all other texts together.
 
-    found: which candidates are certainly there, all together at `confidence`.
+    found: which candidates are truly there, all together at `confidence`. So are the intervals (step 6).
     """
 
     candidates: tuple[str, ...]
@@ -150,16 +154,17 @@ class Regression:
 
 
 def decode(protocol: RAPPOR, aggregate: Aggregate, candidates: Sequence[str], confidence: Number) -> Decoded:
-    """Return the shares of the candidates (steps 1 to 5)."""
+    """Return the shares of the candidates (steps 1 to 6)."""
     sure = confident(confidence)
     if aggregate.n < 1:
         raise ParameterError("reports", aggregate, "are none", "Collect at least one.")
     regression = Regression.of(protocol, candidates)
     value, variance = regression.shares(aggregate)
     error = np.sqrt(variance)
-    reach = normal(sure) * error
+    each = normal(1 - (1 - sure) / len(candidates))
+    reach = error * np.append(np.full(len(candidates), each), normal(sure))
     least = regression.least(aggregate.n, float(1 - sure) / len(candidates))
-    notes = (_NAMED.format(share=max(float(value[-1]), 0.0)),)
+    notes = (_NAMED.format(share=max(float(value[-1]), 0.0)), _TOGETHER)
     other = _estimate(value[-1:], error[-1:], reach[-1:], aggregate.n, sure)
     return Decoded(
         value[:-1],
