@@ -117,3 +117,15 @@ def test_without_pillow_the_error_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(ParameterError, match=r'pip install "deniable\[study\]"'):
         pillow()
+
+
+def test_for_a_phone_the_charts_stand_below_one_another() -> None:
+    drawing = picture()
+    assert drawing.narrow is not None
+    root = ElementTree.fromstring(drawing.narrow.svg(headed=False))
+    titles = [element for element in root.iter(f"{SPACE}text") if element.text == "P & Q"]
+    assert len({element.get("x") for element in titles}) == 1
+    assert len({element.get("y") for element in titles}) == 2
+    assert drawing.narrow.width == drawing.width / 2
+    dots = [shape.at for shape in drawing.narrow.shapes if isinstance(shape, Dot)]
+    assert all(0 < x < drawing.narrow.width and 0 < y < drawing.narrow.height for x, y in dots)

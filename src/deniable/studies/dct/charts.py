@@ -9,7 +9,8 @@ from itertools import cycle
 
 from deniable.studies.dct.drawing import Dot, Drawing, Line, Shape, Words
 
-_WIDTH, _HEIGHT = 760, 270
+_WIDTH, _NARROW, _HEIGHT = 760, 380, 270
+_LETTER = 6.2
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 40, 26, 46
 _GREY, _LIGHT, _RED = "#555555", "#dddddd", "#b00020"
 _SOLID, _LONG, _SHORT, _MIXED = (), (7, 3), (2, 3), (8, 3, 2, 3)
@@ -74,23 +75,36 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], *, title: str, description: str, columns: int = 2) -> Drawing:
-    """Return the panels in rows, with a title above and one legend below."""
+    """Return the panels in rows, with a title above and one legend below; one under another for phones."""
+    shapes, height = _placed(panels, _WIDTH, min(columns, len(panels)), across=3)
+    narrow, narrow_height = _placed(panels, _NARROW, 1, across=2)
+    heading = Words((12, 22), title, 15)
+    return Drawing(
+        _WIDTH,
+        height,
+        [heading, *shapes],
+        title,
+        description,
+        _HEAD,
+        Drawing(_NARROW, narrow_height, narrow, title, description, _HEAD),
+    )
+
+
+def _placed(panels: Sequence[Panel], width: int, columns: int, *, across: int) -> tuple[list[Shape], int]:
+    """Return what is drawn below the title, and where it ends. across: names in a row of the legend."""
     names = list(dict.fromkeys(curve.name for panel in panels for curve in panel.curves))
     styles = _styles(names)
-    columns = min(columns, len(panels))
     rows = math.ceil(len(panels) / columns)
-    wide, top = _WIDTH // columns, _HEAD
-    shapes: list[Shape] = [Words((12, 22), title, 15)]
+    wide = width // columns
+    shapes: list[Shape] = []
     for place, panel in enumerate(panels):
-        left, above = (place % columns) * wide, top + (place // columns) * _HEIGHT
+        left, above = (place % columns) * wide, _HEAD + (place // columns) * _HEIGHT
         shapes += _panel(panel, left, above, wide, styles)
-    across = 3
-    height = top + rows * _HEIGHT
+    height = _HEAD + rows * _HEIGHT
     for place, name in enumerate(names):
-        x, y = 14 + (place % across) * (_WIDTH // across), height + 14 + (place // across) * _LEGEND
+        x, y = 14 + (place % across) * (width // across), height + 14 + (place // across) * _LEGEND
         shapes += _sample(name, styles[name], x, y)
-    height += 18 + math.ceil(len(names) / across) * _LEGEND
-    return Drawing(_WIDTH, height, shapes, title, description, _HEAD)
+    return shapes, height + 18 + math.ceil(len(names) / across) * _LEGEND
 
 
 def _styles(names: Sequence[str]) -> dict[str, Style]:
@@ -127,9 +141,10 @@ def _panel(panel: Panel, left: float, above: float, wide: float, styles: Mapping
         shapes += [Dot(point, style.colour, hollow=style.hollow) for point in dots]
     if panel.level is not None:
         at, name = panel.level
+        fits = _LETTER * (len(panel.title) + len(name) + 12) < wide - _LEFT - _RIGHT
         shapes += [
             Line(((x(low_x), y(at)), (x(high_x), y(at))), _RED, 1, (5, 4)),
-            Words((right, above + 22), f"- - -  {name}", 11, "end", _RED),
+            Words((right, above + (22 if fits else 9)), f"- - -  {name}", 11, "end", _RED),
         ]
     return shapes
 

@@ -56,7 +56,10 @@ Shape = Line | Dot | Words
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture on white. title, description: for those who do not see it. head: height of its heading."""
+    """A picture on white. title, description: for those who do not see it. head: height of its heading.
+
+    narrow: the same for phones, without a heading; None if there is none.
+    """
 
     width: int
     height: int
@@ -64,6 +67,7 @@ class Drawing:
     title: str
     description: str
     head: int = 0
+    narrow: Drawing | None = None
 
     def svg(self, *, headed: bool = True) -> str:
         """Return the picture as one SVG element, complete in itself; not `headed`: for below a heading."""

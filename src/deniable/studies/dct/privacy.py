@@ -77,10 +77,10 @@ def _audited(rows: list[dict[str, Any]]) -> Part:
     )
     trials = rows[0]["trials"]
     words = (
-        f"Left: {trials:,} reports of each value, a tenth to choose a witness, the others to test it, 95 % "
+        f"The first chart: {trials:,} reports of each value, a tenth to choose a witness, the others to test it, 95 % "
         "confidence. A private mechanism stays below the claim. Where supports do not meet, what an audit "
         f"can show at most is {_most(trials):.2f}; the truth is infinite.",
-        "Right: exact. Delta never falls below the share of reports that only one of the two values can "
+        "The second, exact: delta never falls below the share of reports that only one of the two values can "
         "make; a mechanism that kept epsilon 1 would be at 0 from 1 on.",
     )
     headings = (

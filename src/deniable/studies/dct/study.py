@@ -26,10 +26,12 @@ PAGE = "study.html"
 NOTEBOOK = "cells.json"
 _OURS = re.compile(r"(figure\d|batches)\.(svg|png|csv)|study\.(json|html)|cells\.json|verdict\.txt")
 TITLE = "DCT, run again and audited"
+_NO_DATA = "none was given"
 _STYLE = """
 .picture { display: block; width: 100%; height: auto; margin: .6rem 0; border-radius: 4px; }
 summary { cursor: pointer; color: var(--soft); font-size: .93rem; }
 body { max-width: 56rem; }
+@media (max-width: 30rem) { .drawn img { min-width: 0; } }
 """
 
 
@@ -114,7 +116,7 @@ def _facts(sizes: Sizes, data: Data, seed: int) -> list[tuple[str, str]]:
         ("version", __version__),
         ("size", "full" if sizes == FULL else "a look, not the whole study"),
         ("seed", f"{seed}; made-up data: {means.SEED} (means), {learning.SEED} (regression)"),
-        ("real data", "; ".join(sources) or "none was given"),
+        ("real data", "; ".join(sources) or _NO_DATA),
         ("synthetic", ", ".join([*means.MADE_UP, *(f"{name} stand-in" for name in missing)])),
         ("sizes", "; ".join(f"{name}: {value}" for name, value in asdict(sizes).items())),
     ]
@@ -172,6 +174,7 @@ def _page(parts: Sequence[Part], findings: Sequence[Finding], facts: Sequence[tu
         style=Markup(style),  # noqa: S704 - our own style sheet
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         synthetic=known["synthetic"],
+        all_synthetic=known["real data"] == _NO_DATA,
         findings=findings,
         parts=list(_shown(parts)),
         facts=facts,
@@ -180,7 +183,7 @@ def _page(parts: Sequence[Part], findings: Sequence[Finding], facts: Sequence[tu
 
 def _shown(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
     for part in parts:
-        number = part.name.removeprefix("figure")
+        number, narrow = part.name.removeprefix("figure"), part.drawing.narrow
         yield {
             "name": part.name,
             "heading": f"Figure {number}. {part.title}" if number.isdigit() else part.title,
@@ -190,5 +193,6 @@ def _shown(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
             "rows": part.rows,
             "synthetic": part.synthetic,
             "picture": b64encode(part.drawing.svg(headed=False).encode()).decode(),
+            "narrow": "" if narrow is None else b64encode(narrow.svg(headed=False).encode()).decode(),
             "description": part.drawing.description,
         }

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
+from deniable.exact import Number
 from deniable.studies.dct import analysis
 from deniable.studies.dct.notebook import Cell, Numbers
-from deniable.studies.dct.parametrisations import DUCHI, FIXED, PIECEWISE, SCALED
+from deniable.studies.dct.parametrisations import DUCHI, FIXED, PIECEWISE, SCALED, Parametrisation
 
 Rows = list[dict[str, Any]]
 _MARGIN = 0.95
-EPSILONS = ("0.1", "0.5", "1", "2", "4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,11 @@ def verdict(cells: dict[str, list[Cell]], found: dict[str, list[Numbers]]) -> li
         for name in cells
     }
     gain, private = _gain(rows["figure2"]), _private(rows["figure5"])
+    price = _price(list(dict.fromkeys(row["epsilon"] for row in rows["figure2"])))
     return [
         gain,
         private,
-        _price(),
+        price,
         _impossible(rows["figure6"]),
         _people(rows["figure3"]),
         _learning(rows["figure4"]),
@@ -48,7 +49,7 @@ def verdict(cells: dict[str, list[Cell]], found: dict[str, list[Numbers]]) -> li
             "was rebuilt from its text, with every plausible d and m = d/2; what is said about privacy holds "
             "for every d and m. A sound repair keeps the idea and fixes the range: 'repair' in the figures.",
         ),
-        _short(gain, private),
+        _short(gain, private, price),
     ]
 
 
@@ -101,29 +102,33 @@ def _private(rows: Rows) -> Finding:
     )
 
 
-def _short(gain: Finding, private: Finding) -> Finding:
+def _short(gain: Finding, private: Finding, price: Finding) -> Finding:
     return Finding(
         "In short",
         "DCT is not private",
-        f"Its gain {gain.found}; its privacy is {private.found}. The gain was bought with a delta of 0.205 "
-        "to 1, and no unbiased mechanism could have had it at that epsilon.",
+        f"Its gain {gain.found}; its privacy is {private.found}. The gain was bought with a {price.found}, "
+        "and no unbiased mechanism could have had it at that epsilon.",
     )
 
 
-def _price() -> Finding:
-    deltas = [float(SCALED.specimen(epsilon).alone(-1, 1)) for epsilon in EPSILONS]
-    others = [
-        f"{reading.name} {', '.join(f'{float(reading.specimen(e).alone(-1, 1)):.3g}' for e in EPSILONS)}"
-        for reading in (PIECEWISE, DUCHI, FIXED)
-    ]
-    near = [float(SCALED.specimen(epsilon).alone(0, "0.1")) for epsilon in EPSILONS[1:]]
+def _price(epsilons: Sequence[str]) -> Finding:
+    """Return what is given away, at the epsilons of the run."""
+
+    def chances(reading: Parametrisation, value: Number, other: Number) -> str:
+        alone = [(float(reading.specimen(epsilon).alone(value, other)), epsilon) for epsilon in epsilons]
+        return ", ".join(f"{delta:.3g} at {epsilon}" for delta, epsilon in alone)
+
+    deltas = sorted(
+        {f"{float(SCALED.specimen(epsilon).alone(-1, 1)):.3g}" for epsilon in epsilons}, key=float
+    )
+    others = [f"{reading.name}: {chances(reading, -1, 1)}" for reading in (PIECEWISE, DUCHI, FIXED)]
     return Finding(
         "What the gain was bought with",
-        f"delta of {min(deltas):.3f} to {max(deltas):.0f}",
-        "That is the chance that a report on -1 could not have come from 1, at epsilon 0.1 to 4: with 1, one "
-        "report gives its sender away. Even 0 and 0.1 are told apart with chance "
-        f"{', '.join(f'{delta:.3f}' for delta in near)} at 0.5, 1, 2, 4. "
-        f"Other readings: {'; '.join(others)}.",
+        f"delta of {' to '.join(deltas[:1] + deltas[1:][-1:])}",
+        "That is the chance that a report on -1 could not have come from 1, for the reading "
+        f"'{SCALED.name}' at epsilons {', '.join(epsilons)}: with 1, one report gives its sender away. In "
+        f"that reading even 0 and 0.1 are told apart, with chance {chances(SCALED, 0, '0.1')}. The other "
+        f"readings, -1 and 1 again: {'; '.join(others)}.",
     )
 
 
