@@ -135,6 +135,22 @@ def test_intervals_still_hold_their_estimate_after_each_step() -> None:
 
 def test_one_report_and_one_estimate_are_not_many() -> None:
     one = np.array([0.5])
-    assert str(Estimate(one, one, one, one, 1, Fraction(1, 2))) == "1 estimate from 1 report"
+    assert str(Estimate(one, one, one, one, 1, Fraction(1, 2))).startswith(
+        "1 estimate from 1 report (50 %)\n"
+    )
     two = np.array([0.5, 0.5])
-    assert str(Estimate(two, two, two, two, 2, Fraction(1, 2))) == "2 estimates from 2 reports"
+    assert str(Estimate(two, two, two, two, 2, Fraction(1, 2))).startswith("2 estimates from 2 reports")
+
+
+def test_an_estimate_of_many_shows_some_with_their_intervals() -> None:
+    few = np.array([[0.5, 0.25]])
+    shown = str(Estimate(few, few, few - 0.1, few + 0.1, 3_000, Fraction(19, 20)))
+    assert shown.splitlines() == [
+        "2 estimates from 3,000 reports (95 %)",
+        "  0, 0: 0.5, 0.4 to 0.6",
+        "  0, 1: 0.25, 0.15 to 0.35",
+    ]
+    many = np.zeros(2_000)
+    lines = str(Estimate(many, many, many, many, 1, Fraction(19, 20))).splitlines()
+    assert len(lines) == 12
+    assert lines[-1] == "  and 1,990 more"

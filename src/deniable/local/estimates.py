@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -28,6 +29,7 @@ from deniable.exact import Number, probability, text
 from deniable.local.parameters import Parameters
 
 Value = float | NDArray[np.float64]
+_SHOWN = 10
 NON_NEGATIVE = "Estimates below 0 were set to 0, which biases them."
 SUM_TO_ONE = "Estimates were shifted to sum to 1."
 _CHOSEN = (
@@ -56,10 +58,15 @@ class Estimate:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if isinstance(self.value, np.ndarray):
-            return f"{self.value.size:,} estimate{'s' * (self.value.size != 1)} from {_told(self.n)}"
         share = text(100 * self.confidence)
-        return f"{self.value:.6g}, {self.low:.6g} to {self.high:.6g} ({share} %), from {_told(self.n)}"
+        if not isinstance(self.value, np.ndarray):
+            return f"{self.value:.6g}, {self.low:.6g} to {self.high:.6g} ({share} %), from {_told(self.n)}"
+        many, low, high = self.value.size, np.asarray(self.low), np.asarray(self.high)
+        lines = [f"{many:,} estimate{'s' * (many != 1)} from {_told(self.n)} ({share} %)"]
+        for at in islice(np.ndindex(self.value.shape), _SHOWN):
+            name = ", ".join(map(str, at))
+            lines.append(f"  {name}: {self.value[at]:.6g}, {low[at]:.6g} to {high[at]:.6g}")
+        return "\n".join([*lines, *[f"  and {many - _SHOWN:,} more"] * (many > _SHOWN)])
 
     def non_negative(self) -> Estimate:
         """Return the estimate with everything below 0 set to 0. Biased: small values are rather too large.

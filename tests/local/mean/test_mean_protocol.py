@@ -348,3 +348,25 @@ def test_a_device_refuses_what_is_no_protocol() -> None:
     for record in odd:
         with pytest.raises(ParameterError):
             Mean.from_json(record)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "used"),
+    [
+        ("optimal", 10, "classified"),
+        ("optimal", "0.05", "duchi"),
+        ("hybrid", "0.61", "duchi"),
+        ("optimal", 1, "optimal"),
+        ("hybrid", 1, "hybrid"),
+        ("laplace", 1, "laplace"),
+    ],
+)
+def test_a_protocol_says_which_mechanism_it_uses_beyond_the_range_of_its_own(
+    mechanism: Any, epsilon: Any, used: Any
+) -> None:
+    made = Mean(epsilon=epsilon, bounds=(0, 1), mechanism=mechanism)
+    assert (f"(here '{used}')" in repr(made)) == (used != mechanism)
+    assert made.law.digest == Mean(epsilon=epsilon, bounds=(0, 1), mechanism=used).law.digest
+    said = Mean(epsilon=1, bounds=(0, 1), mechanism=used).statement
+    by = said.partition(", by ")[2].partition(":")[0]
+    assert " ".join(by.split()) in " ".join(made.statement.split())

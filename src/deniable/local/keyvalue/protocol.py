@@ -59,6 +59,9 @@ class Held(Estimate):
 
     mean: Estimate
 
+    def __str__(self) -> str:
+        return f"Shares: {Estimate.__str__(self)}\nMeans: {self.mean}"
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class KeyValue(Readable):

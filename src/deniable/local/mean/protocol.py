@@ -163,7 +163,8 @@ class Mean:
 
     def __repr__(self) -> str:
         given = [f"epsilon={text(self.epsilon)}", "bounds=({}, {})".format(*map(text, self.bounds))]
-        given += [f"mechanism={self.mechanism!r}"]
+        used = selecting.used(self.mechanism, self.epsilon)
+        given += [f"mechanism={self.mechanism!r}" + f" (here {used!r})" * (used != self.mechanism)]
         given += [f"objective={self.objective!r}"] * (self.objective != "worst")
         return f"Mean({', '.join(given)})"
 
@@ -186,7 +187,8 @@ class Mean:
     def statement(self) -> str:
         """What a report promises and how far off it is, in words."""
         size = np.dtype(self._dtype).itemsize
-        return words.statement(self.mechanism, self.bounds, self.event, size, self.error().worst_variance)
+        used = selecting.used(self.mechanism, self.epsilon)
+        return words.statement(used, self.bounds, self.event, size, self.error().worst_variance)
 
     def error(self) -> Error:
         """Return the exact error of one report, before any data."""

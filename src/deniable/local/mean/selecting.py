@@ -66,6 +66,18 @@ def optimal(epsilon: Fraction, assumed: Prior | None) -> Law:
     return programs.better(epsilon, assumed, found)
 
 
+def used(mechanism: Finite | Literal["laplace"], epsilon: Fraction) -> Finite | Literal["laplace"]:
+    """Return the mechanism that one of this name is at this epsilon: beyond its range it is another."""
+    match mechanism:
+        case "optimal" if epsilon < programs.LEAST:
+            return "duchi"
+        case "optimal" if epsilon > programs.MOST:
+            return "classified"
+        case "hybrid" if epsilon <= _HYBRID:
+            return "duchi"
+    return mechanism
+
+
 def _piecewise(epsilon: Fraction) -> tuple[int, int]:
     places = _places(epsilon)
     return places, max(1, round(windows.piecewise_share(epsilon) * places))

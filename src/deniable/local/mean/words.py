@@ -15,7 +15,7 @@ _NAMES = {
     "piecewise": "the piecewise mechanism",
     "hybrid": "the hybrid mechanism",
     "laplace": "Laplace noise",
-    "classified": "the classified response",
+    "classified": "the window of the best width (classified response)",
 }
 
 
