@@ -18,8 +18,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from enum import Enum
 from typing import Any
+
+_FRACTION = re.compile(r"\bFraction\((-?\d+), (\d+)\)")
+_RATIO = re.compile(r"(?<![\w./])(-?\d+)/(\d+)(?![\w./])")
+_LONG, _DIGITS = 20, 12
 
 
 class Withheld(Enum):
@@ -140,12 +145,25 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
+def _short(ratio: re.Match[str]) -> str:
+    """Return a ratio of whole numbers as people write it; a long one as a decimal, rounded."""
+    top, bottom = int(ratio[1]), int(ratio[2])
+    if bottom == 1:
+        return str(top)
+    if bottom == 0 or len(ratio[0]) <= _LONG:
+        return ratio[0]
+    rounded = Context(prec=_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+    return str(rounded.normalize(rounded.divide(Decimal(top), Decimal(bottom)))).replace("E", "e")
+
+
 def _shown(value: object) -> str:
     """Return short text for any value; of a table only its type, as the text of a table holds its rows."""
     if hasattr(value, "__arrow_c_stream__"):
         return f"a {type(value).__name__}"
     try:
-        text = repr(value)
+        alone = isinstance(value, str) and len(value) > _LONG and _RATIO.fullmatch(value)
+        text = value if isinstance(value, str) and alone else repr(value)
+        text = _RATIO.sub(_short, _FRACTION.sub(r"\1/\2", text))
     except ValueError:  # Python writes no integers of more than 4,300 digits
         text = "a number of very many digits"
     return text if len(text) <= 80 else f"{text[:29]}...{text[-48:]}"  # the end of a path says most
