@@ -256,7 +256,7 @@ def test_a_file_that_changed_is_noticed_and_the_message_is_fixed(how: str, tmp_p
     change(path, how)
     with pytest.raises(SourceError) as caught:
         source.check_unchanged()
-    assert str(caught.value).startswith("A file of this source changed while it was read")
+    assert str(caught.value).startswith("A file of this source changed after it was opened")
     assert other.name not in str(caught.value)
 
 

@@ -167,7 +167,7 @@ def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
         engine.stream(source.rows(engine, ["a"])).read_all()
     source.check_unchanged()
     saved(path, pa.table({"a": [2, 3]}))
-    with pytest.raises(SourceError, match="changed while it was read"):
+    with pytest.raises(SourceError, match="changed after it was opened"):
         source.check_unchanged()
 
 

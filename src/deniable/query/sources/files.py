@@ -17,7 +17,7 @@ _JSON_LINES = {".jsonl", ".ndjson", ".json"}
 _PARQUET = {".parquet", ".pq"}
 
 _CHANGED = (
-    "A file of this source changed while it was read, so the result may mix old and new rows. "
+    "A file of this source changed after it was opened, so the result might mix old and new rows. "
     "Nothing was published. Copy the file to a place where nothing writes, and run again."
 )
 
