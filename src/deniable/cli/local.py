@@ -244,5 +244,7 @@ def _shown(found: Estimate, names: list[str] | None) -> str:
     numbers = zip(labels, found.value, np.asarray(found.low), np.asarray(found.high), strict=True)
     rows += [f"{cells.padded(label, wide)} {v:>12.5f} {a:>12.5f} {b:>12.5f}" for label, v, a, b in numbers]
     share = text(100 * found.confidence)
-    said = f"From {found.n:,} reports; each interval holds the truth in {share} % of cases."
+    said = (
+        f"From {found.n:,} report{'s' * (found.n != 1)}; each interval holds the truth in {share} % of cases."
+    )
     return "\n".join([*rows, "", said, *notes])
