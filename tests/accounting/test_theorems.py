@@ -85,6 +85,16 @@ def test_promises_that_use_all_of_delta_leave_the_sum() -> None:
     assert table["advanced"].epsilon is None
 
 
+@pytest.mark.parametrize("times", [1, 2, 3, 60])
+@pytest.mark.parametrize("extra", [(), (events.ApproxDP(epsilon="0.3", delta="1e-9"),)])
+def test_optimal_composition_is_never_above_the_sum_that_it_contains(
+    times: int, extra: tuple[events.Event, ...]
+) -> None:
+    table = account([events.Gaussian(sigma=5)] * times + list(extra)).by_theorem(delta="1e-6")
+    assert epsilon_of(table, "optimal") <= epsilon_of(table, "basic")
+    assert epsilon_of(table, "loss distribution") <= epsilon_of(table, "optimal") * (1 + 1e-9)
+
+
 def test_too_small_a_delta_is_said_in_words_on_every_row() -> None:
     table = account([events.Selection(delta="1e-8")]).by_theorem(delta="1e-9")
     assert all(row.epsilon is None and row.note for row in table)

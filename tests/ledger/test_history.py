@@ -109,7 +109,7 @@ def test_the_page_draws_the_spending_and_runs_nothing(ledger: Ledger) -> None:
     assert "<h2>Spending over time</h2>" in words
     assert reader.classes.count("curve") == 2 * 3
     assert reader.elements.count("tr") == 1 + 3
-    assert "42% of the budget is spent." in words
+    assert "42 % of the budget is spent." in words
     assert not re.search(r"(src|href)=|url\(|@import", words)
 
 

@@ -27,6 +27,12 @@ def test_the_promise_at_ln_3_is_3_fold_and_75_percent() -> None:
     assert "delta is 0, and the promise holds for every outcome" in text
 
 
+@pytest.mark.parametrize(("epsilon", "blunt"), [(20, False), ("20.001", True), (300, True)])
+def test_an_epsilon_that_protects_nobody_is_said_to_promise_nothing(epsilon: int | str, blunt: bool) -> None:
+    text = flat(replace(SURVEY, guarantee=ApproxDP(epsilon=epsilon, delta="1e-9")))
+    assert ("An epsilon above 20 promises practically nothing to anybody." in text) is blunt
+
+
 def test_the_risk_is_told_in_people_and_in_tosses_of_a_coin() -> None:
     text = flat(SURVEY)
     assert "delta is 1e-7, 1 in 10,000,000." in text

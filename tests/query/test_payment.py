@@ -132,6 +132,31 @@ def test_files_about_the_same_people_share_a_ledger_by_a_name(ledger: Ledger, tm
         protect(tmp_path / "visits-jan.csv", unit="person", ledger=ledger)
 
 
+def test_without_a_purpose_the_ledger_says_what_was_asked(ledger: Ledger, tmp_path: Path) -> None:
+    survey = protect(TABLE.append_column("age", pa.array([30.0] * 40)), unit="person", ledger=ledger)
+    asked = {
+        "n": dn.units(),
+        "rows": dn.count(max_rows=1),
+        "age": dn.mean("age", bounds=(0, 99), max_rows=1),
+        "q": dn.quantile("age", ["0.25", "0.75"], bounds=(0, 99), max_rows=1),
+    }
+    survey.group_by("colour", keys=["red"]).aggregate(**asked).release(epsilon="0.1").save(tmp_path / "a")
+    survey.aggregate(n=dn.units()).release(epsilon="0.1", purpose="the total").save(tmp_path / "b")
+    purposes = [entry.purpose for entry in ledger.entries() if entry.kind == "reserve"]
+    assert purposes == ["units, rows, mean of age, quantile of age by colour", "the total"]
+    assert all(review(tmp_path / name, ledger=tmp_path / "survey.ledger").sound for name in "ab")
+
+
+def test_a_ledger_that_was_told_no_purpose_is_still_the_one_that_paid(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("deniable.query.payment.wording.asked", lambda _: None)  # as it was done before
+        query(ledger).release(epsilon="0.1", delta="1e-9").save(tmp_path / "a")
+    found = review(tmp_path / "a", ledger=tmp_path / "survey.ledger")
+    assert found.sound, str(found)
+
+
 @pytest.mark.parametrize("name", ["", 7, "x" * 201, "two\nlines", "half \ud800"])
 def test_a_name_of_the_data_is_a_line_of_text(name: object) -> None:
     with pytest.raises(ParameterError, match="name"):

@@ -14,7 +14,8 @@ Each is true of events chosen adaptively, if how many and which numbers they hav
 An event that keeps no (epsilon, delta) by itself (Gaussian noise, rho-zCDP) enters the first three with its
 own curve, at an equal share of the delta that is left; half of that delta is then d. Where every event is a
 promise, d is all of it. rho of an epsilon-private event is epsilon**2 / 2 (Bun, Steinke 2016, Proposition
-1.4), of the exponential mechanism epsilon**2 / 8 (Cesar, Rogers 2021, Lemma 3.2).
+1.4), of the exponential mechanism epsilon**2 / 8 (Cesar, Rogers 2021, Lemma 3.2). "optimal" without slack is
+"basic": it is never above it. The others can be.
 """
 
 from __future__ import annotations
@@ -166,6 +167,11 @@ def _advanced(found: Found, delta: Fraction) -> Fraction:
 
 
 def _optimal(found: Found, delta: Fraction) -> Fraction:
+    """Without slack it is basic composition, with all of delta for the events: the lesser of the two."""
+    return min(_basic(found, delta), _with_slack(found, delta))
+
+
+def _with_slack(found: Found, delta: Fraction) -> Fraction:
     points, rest = _slack(found, delta)
     items = [(answers(float(epsilon)), times) for epsilon, times in points if epsilon]
     total = sum((times * epsilon for epsilon, times in points), Fraction(0))

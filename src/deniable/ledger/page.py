@@ -99,7 +99,7 @@ def drawing(ledger: Ledger, written: Sequence[Line]) -> str:
         )
     )
     named = svg.element("title", f"{ledger.rule.amount} spent over time", id="spending-title")
-    told = svg.element("desc", f"{shares[-1]:.0%} of the budget is spent.", id="spending-desc")
+    told = svg.element("desc", f"{_percent(shares[-1])} of the budget is spent.", id="spending-desc")
     return svg.element(
         "svg",
         named,
@@ -118,9 +118,13 @@ def _level(share: float, y: Callable[[float], float]) -> str:
     at = y(share)
     kind = "axis" if share in (0.0, 1.0) else "grid"
     label = svg.element(
-        "text", f"{share:.0%}", class_="tick", x=f"{_LEFT - 1.5}%", y=at + 4, text_anchor="end"
+        "text", _percent(share), class_="tick", x=f"{_LEFT - 1.5}%", y=at + 4, text_anchor="end"
     )
     return svg.element("line", class_=kind, x1=f"{_LEFT}%", y1=at, x2=f"{_RIGHT}%", y2=at) + label
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _line(x1: str, y1: float, x2: str, y2: float) -> str:

@@ -17,6 +17,8 @@ from deniable.publish import cells, odds
 from deniable.publish.facts import ColumnFacts, Facts
 
 WIDTH = 80
+MEANINGFUL = 20
+"""The epsilon above which the words say that practically nothing is promised: e**20 is 485 million."""
 
 _PEOPLE = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
@@ -134,7 +136,15 @@ def promise(facts: Facts) -> list[str]:
         f"Somebody who holds both tables, thinks each equally likely and sees this release names the right "
         f"one at most {rate} of the time; tossing a coin gives 50 %. So a test of whether a certain {one} "
         f"took part is right no more often than that.",
+        *practically_nothing(guarantee.epsilon),
     ]
+
+
+def practically_nothing(epsilon: Fraction) -> list[str]:
+    """Return a blunt sentence where epsilon is above what protects anybody in practice; else nothing."""
+    if epsilon <= MEANINGFUL:
+        return []
+    return [f"An epsilon above {MEANINGFUL} promises practically nothing to anybody."]
 
 
 def _named(facts: Facts) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from deniable.errors import LedgerError
 from deniable.publish.facts import LedgerFacts
+from deniable.query import wording
 
 if TYPE_CHECKING:
     from deniable.query.plan import Plan
@@ -27,6 +28,7 @@ class Payment:
 def paid(plan: Plan, purpose: str | None) -> Iterator[Payment]:
     """Reserve what the plan costs, then let the release happen, which says what it published.
 
+    Without a purpose the ledger says what was asked.
     The reservation is durable before the block starts. If the block ends well it is committed, otherwise
     abandoned; either way, and also if the process is killed in between, it stays spent.
     Raises:  BudgetError: there is less left; nothing was spent. LedgerError: the ledger cannot be written, or
@@ -40,7 +42,7 @@ def paid(plan: Plan, purpose: str | None) -> Iterator[Payment]:
         plan.events,
         epsilon=plan.guarantee.epsilon,
         delta=plan.guarantee.delta,
-        purpose=purpose,
+        purpose=wording.asked(plan) if purpose is None else purpose,
         source=plan.query.survey.label,
         data=plan.query.survey.label,
     )

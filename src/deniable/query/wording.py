@@ -13,7 +13,7 @@ from deniable.exact import text, written
 from deniable.guarantees import Neighbours
 from deniable.publish import odds
 from deniable.publish.facts import ColumnFacts, Facts
-from deniable.publish.statement import nouns
+from deniable.publish.statement import nouns, practically_nothing
 from deniable.query import automatic
 from deniable.query.measures import Bins, Spread, Summed, Total, Tree
 from deniable.query.parts import CHOICES_SHARE, REST_SHARE
@@ -24,6 +24,7 @@ from deniable.selection.sips import Rounds
 from deniable.selection.thresholds import Threshold
 
 if TYPE_CHECKING:
+    from deniable.query.aggregates import Aggregate
     from deniable.query.plan import Output, Plan
 
 VERSION = 5
@@ -32,6 +33,9 @@ VERSION = 5
 3 knew no distinct values, no row for everything else, no bounds that were chosen and no
 shares of columns.
 4 priced choices apart from columns, and did not say which column has them."""
+
+
+MOST_ASKED = 200
 
 
 def facts(plan: Plan) -> Facts:
@@ -97,6 +101,22 @@ def _choice(plan: Plan, choice: automatic.Choice) -> str:
         return f"{choice.name}: chosen first, for {_part(plan)}; {numbers} if nothing is found"
     how = "chosen" if choice.found else "as nothing was found,"
     return f"{choice.name}: {numbers}, {how} for {_part(plan)}"
+
+
+def asked(plan: Plan) -> str:
+    """Return in short what was asked: "units, mean of age by clinic". From public facts alone."""
+    outputs = dict.fromkeys(_named(output.aggregate) for output in plan.outputs)
+    groups = plan.query.groups
+    by = "" if groups is None else f" by {', '.join(column.name for column in groups.columns)}"
+    words = ", ".join(outputs) + by
+    return words if len(words) <= MOST_ASKED else f"{words[: MOST_ASKED - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def _named(aggregate: Aggregate) -> str:
+    if aggregate.column is None:
+        return "rows" if aggregate.kind == "count" else aggregate.kind
+    kind = {"distinct": "distinct values"}.get(aggregate.kind, aggregate.kind)
+    return f"{kind} of {aggregate.column}"
 
 
 def half_width(plan: Plan, noisy: Noisy) -> Fraction:
@@ -332,7 +352,7 @@ def _quieter(plan: Plan, others: Sequence[Plan]) -> list[str]:
 
 def _notes(plan: Plan) -> list[str]:
     people = plan.query.survey.population
-    notes = []
+    notes = list(practically_nothing(plan.guarantee.epsilon))
     delta = plan.guarantee.delta
     if delta and people is None:
         notes.append("The population is not stated: delta was not compared with it.")

@@ -12,6 +12,7 @@ from deniable.errors import DeniableError
 from deniable.ledger import Entry, Ledger
 from deniable.ledger.chain import parse_head
 from deniable.publish.facts import LedgerFacts
+from deniable.query import wording
 from deniable.query.fingerprint import fingerprint
 from deniable.query.release import Release
 from deniable.query.review.fields import Unreadable
@@ -106,7 +107,8 @@ def _entry(release: Release, written: LedgerFacts, ledger: Ledger, entry: Entry)
     promised = release.guarantee
     if entry.claimed != (promised.epsilon, promised.delta):
         yield f"entry {entry.number} of the ledger was made for another epsilon or delta"
-    if (entry.purpose, entry.source) != (release.purpose, release.facts.source):
+    purposes = (release.purpose, wording.asked(release.plan) if release.purpose is None else release.purpose)
+    if entry.purpose not in purposes or entry.source != release.facts.source:
         yield f"entry {entry.number} of the ledger names another purpose or source"
     if str(ledger.limit.minus(entry.spent)) != written.remaining:
         yield f"after entry {entry.number} the ledger had something else left than the release says"
