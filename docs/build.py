@@ -48,6 +48,10 @@ is named (`benchmarks/environments.py`), at the best settings that its documenta
 longer: more rounds, and every package on every size.
 """
 
+FOOT = """
+Back to the [README](../README.md).
+"""
+
 
 def section(path: Path) -> str:
     """Return one benchmark as a Markdown section."""
@@ -64,7 +68,7 @@ def benchmarks() -> str:
     """Return the whole page: tables in their order, those without a place last."""
     others = sorted(path.stem for path in RESULTS.glob("*.json") if path.stem not in ORDER)
     paths = [RESULTS / f"{name}.json" for name in (*ORDER, *others)]
-    return HEAD + "".join(section(path) for path in paths if path.exists())
+    return HEAD + "".join(section(path) for path in paths if path.exists()) + FOOT
 
 
 def demo_picture() -> str:

@@ -27,6 +27,7 @@ Written by `python -m docs.gallery`. Each subject is audited in an environment o
 the version that is named. Verdicts by sampling hold with confidence {CONFIDENCE} each; "no violation" says
 that these runs did not refute the claim, no more. The two inputs are neighbours by the claim.
 """
+FOOT = "Back to the [README](../README.md).\n"
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def main() -> None:
             sections.append(audited(subject, folder))
             print(sections[-1], flush=True)
     if not given.names:
-        (HERE / "audit-gallery.md").write_text(HEAD + "\n" + "\n".join(sections), "utf-8")
+        (HERE / "audit-gallery.md").write_text(HEAD + "\n" + "\n".join([*sections, FOOT]), "utf-8")
 
 
 if __name__ == "__main__":

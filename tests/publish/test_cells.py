@@ -105,13 +105,17 @@ def test_a_cut_text_fits(text: str, limit: int) -> None:
     ("texts", "shown"),
     [
         (["age_quantile_0.25", "age_quantile_0.5", "n"], ["age_q…ntile_0.25", "age_quantile_0.5", "n"]),
-        (["age_count_0_to_20", "age_count_20_to_40"], ["age_c…nt_0_to_20", "age_c…t_20_to_40"]),
+        (["age_count_0_to_20", "age_count_20_to_40"], ["age_c…t_0_to_20", "age_c…t_20_to_40"]),
         (["households_in_towns", "people"], ["households_in_t…", "people"]),
         (
             ["a" * 40 + "1" + "b" * 40, "a" * 40 + "2" + "b" * 40],
             ["…1" + "b" * 13 + "…", "…2" + "b" * 13 + "…"],
         ),
         (["short", "short"], ["short", "short"]),
+        (
+            ["stay_histogram_0_to_5", "stay_histogram_10_to_20"],
+            ["stay_…m_0_to_5", "stay_…m_10_to_20"],
+        ),
     ],
 )
 def test_what_tells_long_texts_apart_stays_in_sight(texts: list[str], shown: list[str]) -> None:

@@ -142,11 +142,28 @@ def cut_apart(texts: Sequence[str], limit: int, *, ellipsis: str = "…") -> lis
     begun = {text: cut(text, 1 + limit // 2, ellipsis="") for text in texts}
     for group in _twins(begun):
         shown.update({text: _cut_middle(text, limit, ellipsis) for text in group})
+        shown.update(_cut_alike(group, limit, ellipsis))
     for group in _twins(shown):
         same = takewhile(lambda signs: len(set(signs)) == 1, zip(*group, strict=False))
         common = len(list(same)) if width(group[0]) > limit else 0
         shown.update({text: cut(ellipsis + text[common:], limit, ellipsis=ellipsis) for text in group})
     return [shown[text] for text in texts]
+
+
+def _cut_alike(texts: Sequence[str], limit: int, ellipsis: str) -> dict[str, str]:
+    """Return the long ones of texts that begin alike, all cut at the same places; nothing if one has a mark.
+
+    A third is of what all begin with, and the rest whatever fits of the end of the longest.
+    """
+    same = list(takewhile(lambda signs: len(set(signs)) == 1, zip(*texts, strict=False)))
+    head = cut(texts[0], limit // 3, ellipsis="")
+    room = limit - width(head) - len(ellipsis)
+    widest = max(texts, key=width)
+    start = next((at for at in range(len(head), 1 + len(same)) if width(widest[at:]) <= room), None)
+    if start is None or any(unicodedata.category(sign) in _MARKS for text in texts for sign in text):
+        return {}
+    shown = {text: head + ellipsis + text[start:] for text in texts if width(text) > limit}
+    return shown if all(width(text) <= limit for text in shown.values()) else {}
 
 
 def _twins(shown: Mapping[str, str]) -> list[list[str]]:

@@ -73,13 +73,13 @@ def _audited(rows: list[dict[str, Any]]) -> Part:
             Panel("All readings of DCT, claim: epsilon 1", "epsilon", "delta", [allowed, *shape]),
         ],
         title="Figure 5: what was claimed, and what an audit finds",
-        description="Left: lower bounds on epsilon by mechanism. Right: exact delta against epsilon of DCT.",
+        description="First: lower bounds on epsilon by mechanism. Second: exact delta against epsilon.",
     )
     trials = rows[0]["trials"]
     words = (
-        f"The first chart: {trials:,} reports of each value, a tenth to choose a witness, the others to test it, 95 % "
-        "confidence. A private mechanism stays below the claim. Where supports do not meet, what an audit "
-        f"can show at most is {_most(trials):.2f}; the truth is infinite.",
+        f"The first chart: {trials:,} reports of each value, a tenth to choose a witness, the others to test "
+        "it, 95 % confidence. A private mechanism stays below the claim. Where supports do not meet, what an "
+        f"audit can show at most is {_most(trials):.2f}; the truth is infinite.",
         "The second, exact: delta never falls below the share of reports that only one of the two values can "
         "make; a mechanism that kept epsilon 1 would be at 0 from 1 on.",
     )
