@@ -278,9 +278,104 @@ def test_what_cannot_be_planned_is_never_an_error() -> None:
     release = query.release(epsilon=200, delta="1e-20")
     assert numbers(release.plan.choices[0]) == [1]
     assert not release.plan.choices[0].found
+    assert release.plan.choices[0].wanted == (Fraction(1024),)
     stated = dn.sum("spend", bounds=(0, 1), max_rows=1024)
     with pytest.raises(ParameterError, match="no room"):
         groups.aggregate(s=stated).plan(epsilon=200, delta="1e-20")
+
+
+def many_rows() -> Query:
+    """500 people with 200 rows each and no stated population: there is no room for so many.
+
+    Ages of red are 20 + 0.07 k for k = 0, 2, ..., 998, those of blue for k = 1, 3, ..., 999, as often each.
+    """
+    ages = [20 + 70 * ((7 * step) % 1000) / 1000 for step in range(100_000)]
+    people = pa.table(
+        {
+            "person": [person for person in range(500) for _ in range(200)],
+            "colour": ["red", "blue"] * 50_000,
+            "age": ages,
+        }
+    )
+    return (
+        protect(people, unit="person")
+        .group_by("colour", max_groups="auto", keys=["red", "blue"])
+        .aggregate(people=dn.units(), age=dn.mean("age", bounds="auto", max_rows="auto"))
+    )
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_where_there_is_no_room_for_all_rows_the_mean_is_still_that_of_the_data(
+    noise: Any, tmp_path: Path
+) -> None:
+    release = many_rows().release(epsilon=10, delta="1e-8", noise=noise, bits=bits(5))
+    chosen = {choice.argument: choice for choice in release.plan.choices}
+    assert chosen["bounds"].found
+    assert numbers(chosen["bounds"]) == [16, 128]
+    assert not chosen["max_rows"].found
+    assert numbers(chosen["max_rows"]) == [55]
+    assert chosen["max_rows"].wanted is not None
+    assert chosen["max_rows"].wanted[0] >= 100
+    for row in release.table.to_pylist():
+        assert row["age_low"] <= {"red": 54.93, "blue": 55.0}[row["colour"]] <= row["age_high"], row
+        assert row["age_high"] - row["age_low"] < 3
+    words = " ".join(release.statement.split())
+    assert "nothing stood out" not in words
+    assert "max_rows = 55 is used instead of 115, which was found for" in words
+    assert "state the population" in words
+    assert "max_rows: 55, as there is no room for 115" in " ".join(str(release.plan).split())
+    release.save(tmp_path / "saved")
+    found = review(tmp_path / "saved")
+    wrong = {finding.check for finding in found.findings if finding.verdict == "wrong"}
+    assert wrong == {"noise"}, str(found)
+
+
+def _of_rows(record: dict[str, Any]) -> dict[str, Any]:
+    [choice] = [choice for choice in record["plan"]["choices"] if choice["argument"] == "max_rows"]
+    assert isinstance(choice, dict)
+    return choice
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"wanted": None},
+        {"wanted": None, "found": True},
+        {"wanted": ["56"]},
+        {"wanted": ["21"]},
+        {"found": True},
+    ],
+)
+def test_what_was_found_and_had_no_room_cannot_be_kept_quiet(tmp_path: Path, change: Any) -> None:
+    many_rows().release(epsilon=10, delta="1e-8").save(tmp_path / "saved")
+    place = tmp_path / "saved" / "release.json"
+    record = json.loads(place.read_text("utf-8"))
+    assert _of_rows(record)["wanted"] is not None
+    _of_rows(record).update(change)
+    place.write_text(json.dumps(record), "utf-8")
+    assert not review(tmp_path / "saved").sound
+
+
+def test_the_plan_of_a_release_is_released_from_the_start() -> None:
+    plan = asked(three_each()).plan(epsilon=200, delta="1e-8")
+    release = plan.release()
+    assert release.plan.unread == plan
+    again = release.plan.release()
+    assert again.plan.choices == release.plan.choices
+    assert again.events == plan.events
+    assert "as carried out, with what was chosen from its data" in str(release.plan)
+
+
+@pytest.mark.parametrize("keys", [None, ["c1", "c2"]])
+def test_saved_events_are_what_was_paid(keys: Any) -> None:
+    """So saved releases can be composed by their events."""
+    plan = asked(three_each(), keys=keys).plan(epsilon=1, delta="1e-8")
+    for record in (plan.to_json(), plan.release(bits=bits(1)).to_json()["plan"]):
+        saved = tuple(events.from_json(event) for event in record["events"])
+        assert saved == plan.events
+        assert not accounting.within(saved * 2, epsilon=Fraction("1.2"), delta=DELTA)
+    stated = protect(table([]), unit="person").aggregate(people=dn.units()).plan(epsilon=1)
+    assert stated.to_json()["done"] is None
 
 
 def test_rows_for_themselves_can_have_bounds_chosen_too() -> None:
@@ -365,7 +460,10 @@ EDITS: dict[str, tuple[Change, set[str]]] = {
     "a number that is no class": (lambda r: r["plan"]["choices"][2].update(chosen=["3", "99"]), {"events"}),
     "a choice that costs more": (_cheaper, {"events"}),
     "a choice that nobody speaks of": (lambda r: r["plan"]["choices"].pop(), {"record"}),
-    "a rest that costs more": (lambda r: r["plan"]["events"][-1].update(sigma="1000000"), {"events"}),
+    "a rest that costs more": (lambda r: r["plan"]["done"][-1].update(sigma="1000000"), {"events"}),
+    "events that cost less": (lambda r: r["plan"]["events"][-1].update(sigma="9" * 12), {"record"}),
+    "noise for nothing": (lambda r: r["plan"]["done"][-1].update(sensitivity="0"), {"record"}),
+    "events of the choices forgotten": (lambda r: r["plan"]["events"].pop(0), {"record"}),
     "a choice of nothing": (lambda r: r["plan"]["choices"][1].update(chosen=None), {"events"}),
 }
 

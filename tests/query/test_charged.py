@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -228,7 +229,8 @@ def test_a_column_without_the_planned_noise_is_not_carried_out(monkeypatch: pyte
     monkeypatch.setattr("deniable.query.charged.grown", lambda *_, **__: smaller)
     for settled in outcomes(plan):
         assert settled.price == plan.price
-        assert not any(choice.found for choice in settled.choices)
+        assert all(choice.chosen == choice.fallback for choice in settled.choices)
+        assert all(choice.found == (choice.read == choice.fallback) for choice in settled.choices)
 
 
 def test_what_has_no_room_is_measured_with_the_public_numbers() -> None:
@@ -238,7 +240,105 @@ def test_what_has_no_room_is_measured_with_the_public_numbers() -> None:
     plan = groups.aggregate(total=dn.sum("spend", bounds=(0, 1), max_rows="auto")).plan(epsilon=1)
     fits, does_not = (plan.settled([_with(plan.choices[0], (Fraction(most),))]) for most in (2, 1024))
     assert (fits.choices[0].found, does_not.choices[0].found) == (True, False)
-    assert does_not.price == plan.price != fits.price
+    assert does_not.choices[0].wanted == (Fraction(1024),)
+    assert does_not.price == fits.price != plan.price, "2 is the most that there is room for"
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "laplace"])
+@pytest.mark.parametrize("people", [None, 1 << 27, 1 << 31, 1 << 33])
+def test_as_many_rows_as_have_room_are_measured_and_what_was_found_is_kept(kind: Any, people: Any) -> None:
+    """Room is what planning the same with stated numbers says."""
+    groups = protect(table([]), unit="person", population=people).group_by(
+        "colour", keys=["red", "green", "blue"], max_groups=2, over="weight"
+    )
+
+    def plan(rows: Any, bounds: Any) -> Plan:
+        return groups.aggregate(a=dn.mean("spend", bounds=bounds, max_rows=rows)).plan(
+            epsilon=1, delta="1e-20", noise=kind
+        )
+
+    def has_room(rows: Fraction) -> bool:
+        with suppress(dn.errors.ParameterError):
+            return bool(plan(int(rows), (16, 128)))
+        return False
+
+    planned = plan("auto", "auto")
+    [rows, bounds] = sorted(planned.choices, key=lambda choice: choice.argument, reverse=True)
+    between = _with(bounds, (Fraction(16), Fraction(128)))
+    room = [end for end in rows.ends if has_room(end)]
+    for wanted in rows.ends[::3]:
+        settled = planned.settled(
+            [_with(rows, (wanted,)) if one is rows else between for one in planned.choices]
+        )
+        found = {choice.argument: choice for choice in settled.choices}
+        assert found["bounds"] == between
+        assert found["max_rows"].chosen == (max(end for end in room if end <= wanted),)
+        assert found["max_rows"].read == (wanted,)
+        assert found["max_rows"].found == (wanted in room)
+        assert settled.events == planned.events
+
+
+def hand_made(selection: Any, over: Any, **of: Any) -> Plan:
+    """A plan whose groups are not found in rounds, up to four of one unit."""
+    groups = protect(table([]), unit="person").group_by(
+        "colour", max_groups=4, selection=selection, over=over, max_keys=40
+    )
+    query = groups.aggregate(people=dn.units(), rows=dn.count(max_rows="auto"))
+    return query.plan(epsilon=1, delta="1e-8", **of)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("selection", "over"), [("threshold", "drop"), ("threshold", "weight"), ("truncated-geometric", "drop")]
+)
+def test_what_finds_groups_is_never_used_for_more_groups_than_it_was_made_for(
+    selection: Any, over: Any, noise: Any
+) -> None:
+    plan = hand_made(selection, over, noise=noise)
+    event: Any = plan.choices[0].event
+    groups = Choice("max_groups", None, automatic.ends_of("max_groups", 40), event)
+    more, rows = groups.ends[6], _with(plan.choices[0], (Fraction(4),))
+    settled = plan.settled([_with(groups, (more,)), rows])
+    assert settled.choices == (replace(groups, chosen=groups.fallback, wanted=(more,)), rows)
+    before, after = plan.price.contributions, settled.price.contributions
+    assert (after.max_groups, after.groups) == (4, before.groups)
+    same = plan.settled([_with(groups, (Fraction(4),)), rows])
+    assert same.choices[0].found
+
+
+def test_max_groups_is_not_chosen_for_a_threshold() -> None:
+    """Nothing public asks for this; a query that was put together by hand is refused."""
+    groups = protect(table([]), unit="person").group_by("colour", max_groups=4, selection="threshold")
+    query = replace(groups, auto=True).aggregate(people=dn.units())
+    with pytest.raises(dn.errors.ParameterError, match="max_groups does not go with 'threshold'"):
+        query.plan(epsilon=1, delta="1e-8")
+
+
+def test_the_plan_of_a_release_can_be_had_as_it_was_before_anything_was_read(plan: Plan) -> None:
+    for settled in outcomes(plan):
+        assert settled != plan
+        assert settled.unread == plan
+        assert "nothing has been read" not in str(settled)
+        assert settled.settled(outcomes(plan)[0].choices) == outcomes(plan)[0]
+    assert plan.unread is plan
+    assert "nothing has been read" in str(plan)
+
+
+def test_public_numbers_are_those_of_the_plan_though_something_was_chosen_before(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled = outcomes(plan)[-1]
+    monkeypatch.setattr("deniable.query.settling.most", lambda *_: None)
+    missed = settled.settled(settled.choices)
+    assert (missed.query, missed.price) == (plan.query, plan.price)
+    assert all(choice.chosen == choice.fallback for choice in missed.choices)
+
+
+def test_a_plan_that_cannot_be_had_back_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    settled = outcomes(everything(True).plan(epsilon=1, delta="1e-8"))[0]
+    monkeypatch.setattr(Plan, "_with", lambda *_: None)
+    with pytest.raises(dn.errors.ParameterError, match="Ask the query again"):
+        settled.release()
 
 
 def test_noise_that_64_bits_do_not_hold_is_not_drawn() -> None:
@@ -247,7 +347,9 @@ def test_noise_that_64_bits_do_not_hold_is_not_drawn() -> None:
     plan = query.plan(epsilon=Fraction(1, 1 << 24))
     fits, does_not = (plan.settled([_with(plan.choices[0], (Fraction(most),))]) for most in (2, 1024))
     assert (fits.choices[0].found, does_not.choices[0].found) == (True, False)
-    assert does_not.price == plan.price != fits.price
+    [used] = does_not.choices[0].chosen or ()
+    assert 2 < used < 1024 == does_not.choices[0].wanted[0]  # type: ignore[index]
+    assert all(noisy.event.scale <= 1 << 56 for noisy in does_not.price.measured)  # type: ignore[union-attr]
 
 
 def test_each_choice_counts_the_classes_that_one_unit_can_be_in() -> None:

@@ -9,7 +9,9 @@
 |            | powers of two                                   | most (1 - SHARE)/2 of it on either side    |
 
 Each is read from one noisy histogram over classes that are fixed beforehand. Where no class stands out of
-the noise, a public number is taken (`FALLBACK`): never an error.
+the noise, a public number is taken (`FALLBACK`): never an error. Where 64-bit integers have no room for what
+was found, the largest class is taken that they have room for, or a public number (`settling`): then a
+`Choice` says what was found too.
 
 Proof that a release with such bounds costs epsilon and delta.
 1. `tallies`: a unit adds ONE to one class of max_groups, and of max_rows, and to all classes of bounds
@@ -19,8 +21,8 @@ Proof that a release with such bounds costs epsilon and delta.
    is fixed beforehand, with that of all columns (`parts`). Every class gets noise, empty ones too.
 2. What is chosen follows from the noisy numbers (`Choice.settled`): it is published.
 3. Whatever was chosen, the columns are measured with the noise that they were planned with, grown with what
-   one unit can change (`Plan.settled`); where that cannot be, the plan for the public numbers is carried out.
-   Which of the two follows from public facts and from what was chosen.
+   one unit can change (`Plan.settled`); where that cannot be, for less than was chosen (`settling.most`).
+   What is carried out follows from public facts and from what was chosen.
 4. So all is one composition: the choices, then columns that are dominated by the same references whatever was
    chosen (proved in `charged`). `accounting.within` is asked about choices and references together, before
    anything is read.
@@ -64,8 +66,9 @@ class Choice:
     """One bound that is chosen from a noisy histogram.
 
     column: whose values are bounded; None but for bounds. ends: the largest number in each class; of bounds
-    the edges between them. chosen: the number, or the two; None before the data were read. found: no class
-    stood out of the noise if this is false; then `chosen` are the public numbers.
+    the edges between them. chosen: the number, or the two, that columns are measured with; None before the
+    data were read. found: they are what stood out of the noise. wanted: what stood out, if there is no room
+    for it; then `chosen` are other numbers. Not found and not wanted: nothing stood out.
     """
 
     argument: Argument
@@ -74,6 +77,7 @@ class Choice:
     event: charged.Noise
     chosen: tuple[Fraction, ...] | None = None
     found: bool = False
+    wanted: tuple[Fraction, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +101,7 @@ class Choice:
         counts = [int(count) if count > width else 0 for count in noisy]
         total = sum(counts)
         if not total:
-            return replace(self, chosen=self.fallback, found=False)
+            return replace(self.unread(), chosen=self.fallback)
         match self.argument:
             case "max_groups" | "max_rows":
                 chosen: tuple[Fraction, ...] = (self.ends[_first(counts, SHARE * total)],)
@@ -108,11 +112,35 @@ class Choice:
                 chosen = self.ends[low], self.ends[high]
             case other:
                 assert_never(other)
-        return replace(self, chosen=chosen, found=True)
+        return replace(self.unread(), chosen=chosen, found=True)
+
+    @property
+    def read(self) -> tuple[Fraction, ...] | None:
+        """What stood out of the noise; None if nothing did, or nothing was read."""
+        return self.chosen if self.found else self.wanted
+
+    def instead(self, numbers: tuple[Fraction, ...]) -> Choice:
+        """Return the choice of these numbers; it keeps what stood out, if that is another."""
+        found = numbers == self.read
+        return replace(self, chosen=numbers, found=found, wanted=None if found else self.read)
 
     def missed(self) -> Choice:
         """Return the choice of the public numbers."""
-        return replace(self, chosen=self.fallback, found=False)
+        return self.instead(self.fallback)
+
+    def unread(self) -> Choice:
+        """Return the choice as it was before anything was read."""
+        return replace(self, chosen=None, found=False, wanted=None)
+
+    def lower(self) -> Iterator[Choice]:
+        """Yield what stood out, then, for a number, every smaller class above the public number."""
+        if self.read is None:
+            return
+        yield self.instead(self.read)
+        if self.argument != "bounds":
+            for end in reversed(self.ends):
+                if self.fallback[0] < end < self.read[0]:
+                    yield self.instead((end,))
 
     @property
     def width_confidence(self) -> Fraction:
@@ -188,6 +216,8 @@ def differing(query: Query, settled: Sequence[Choice]) -> Iterator[str]:
             yield f"{choice.name}: nothing was chosen"
         elif not set(choice.chosen) <= {*choice.ends, *choice.fallback}:
             yield f"{choice.name}: what was chosen is none of its classes"
+        elif choice.wanted is not None and (choice.found or not set(choice.wanted) <= set(choice.ends)):
+            yield f"{choice.name}: what was found beside it is none of its classes, or was chosen"
         elif choice.argument == "max_groups":
             if query.groups is None or query.groups.max_groups != _within_keys(query, choice.chosen[0]):
                 yield f"{choice.name}: it is not what was chosen"

@@ -15,8 +15,8 @@ public bounds and drawn for the reach that the column turns out to have: scale a
 Proof that the references cost no less than what is done.
 1. The choices come first. Each is noise of fixed kind and scale on a histogram that a unit moves by at most
    ONE: its own event (`automatic`, step 1). What is chosen from it is public.
-2. Kind of noise, and e or sigma_1 below, do not depend on what was chosen: `Plan.settled` goes back to the
-   public bounds unless the references are the same.
+2. Kind of noise, and e or sigma_1 below, do not depend on what was chosen: `Plan.settled` carries nothing out
+   unless the references are the same.
 3. Laplace, by sums: noise of scale s / e on a column of reach s is e-DP, whatever s is. In all other cases s
    is at least ONE: what counts in full is written as ONE, or losses are not composed (`may_compose`); and the
    bound of a measure is a whole number from 1 on.
@@ -33,9 +33,12 @@ Proof that the references cost no less than what is done.
    rho: s**2/sigma**2 <= ONE**2/sigma_1**2. By `accounting.discrete`, for one r**2, which the entries of all
    references together decide: s**2/(sigma**2 - r**2) <= ONE**2/(sigma_1**2 - r**2 ONE**2/s**2) <=
    ONE**2/(sigma_1**2 - r**2); the distance there grows with entries, of which a column has no more.
-6. So the rest is dominated by the same pairs for every outcome of the choices. Thresholds and rounds are the
-   same for every outcome. Mechanisms that are so dominated, each chosen after the outcomes of those before,
-   are dominated by all the pairs together (Zhu, Dong, Wang 2022, theorem 10).
+6. So the rest is dominated by the same pairs for every outcome of the choices. What finds groups is the same
+   for every outcome, and costs what it was planned to cost: a threshold as long as the noise of units and the
+   weights of groups are the same, chance as long as the number of groups is, rounds always, as they rest on
+   max_keys. `settling.selection_holds` carries nothing else out, and `make` plans no max_groups="auto" with
+   anything but rounds or declared groups. Mechanisms that are so dominated, each chosen after the outcomes of
+   those before, are dominated by all the pairs together (Zhu, Dong, Wang 2022, theorem 10).
 """
 
 from __future__ import annotations

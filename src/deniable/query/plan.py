@@ -21,7 +21,7 @@ from deniable.errors import ParameterError
 from deniable.exact import Number, exact, positive, probability, text
 from deniable.guarantees import ApproxDP, PureDP
 from deniable.publish.statement import nouns
-from deniable.query import automatic, wording
+from deniable.query import automatic, settling, wording
 from deniable.query.aggregates import Aggregate
 from deniable.query.automatic import Choice
 from deniable.query.choosing import Way, others, priced, ways
@@ -167,9 +167,32 @@ class Plan:
     def settled(self, choices: Sequence[Choice]) -> Plan:
         """Return the plan for what was chosen, for the same events; never an error (step 3 in `automatic`).
 
-        Each column keeps its place, its kind of noise and its part of the budget; the noise grows with what
-        one unit can change. So do thresholds and rounds, which do not depend on what is chosen.
+        Where 64-bit integers have no room for all of it, as much is carried out as has room
+        (`settling.most`). Each column keeps its place, its kind of noise and its part of the budget; the
+        noise grows with what one unit can change. What finds groups stays as it is, and what it rests on
+        must too (`settling.selection_holds`; step 6 in `charged`).
         """
+        planned = self.unread
+        found = settling.most(choices, planned._with)
+        return found or replace(planned, choices=tuple(choice.missed() for choice in choices))
+
+    @property
+    def unread(self) -> Plan:
+        """The plan as it was before anything was read, with the public numbers in place of what was chosen.
+
+        Raises:  ParameterError: that plan cannot be had from this one.
+        """
+        choices = tuple(choice.unread() for choice in self.choices)
+        if choices == self.choices:
+            return self
+        found = self._with([choice.missed() for choice in self.choices])
+        if found is None:
+            fix = "Ask the query again, with what is to be chosen, and release the plan of that."
+            raise ParameterError("plan", "this one", "is for what was chosen already", fix)
+        return replace(found, choices=choices)
+
+    def _with(self, choices: Sequence[Choice]) -> Plan | None:
+        """Return the plan for these numbers and the same events; None if there is no room for them."""
         query = automatic.answered(self.query, choices)
         try:
             contributions = bounded(query, self.noise)
@@ -177,14 +200,12 @@ class Plan:
             measures, outputs = measured(query, contributions.one, selected=by_units)
             price = for_reach(self.price, measures, contributions)
         except ParameterError:
-            return self._missed(choices)
+            return None
         if price.events != self.price.events:
-            return self._missed(choices)
+            return None
+        if not settling.selection_holds(self.price, price):
+            return None
         return replace(self, query=query, price=price, outputs=outputs, choices=tuple(choices))
-
-    def _missed(self, choices: Sequence[Choice]) -> Plan:
-        """Return the plan for the public numbers."""
-        return replace(self, choices=tuple(choice.missed() for choice in choices))
 
     @property
     def of_rest(self) -> Plan:
@@ -201,11 +222,15 @@ class Plan:
     ) -> Release:
         """Read the data once, add noise, and return what may be published.
 
+        The plan of a release whose bounds were chosen starts anew: they are chosen again, and paid again.
+
         Args:    purpose: why, in a sentence; part of the statement. bits: where noise comes from; fresh
                  bits of the operating system when omitted. memory_limit ("500MB"), threads: for the engine.
         Raises:  EngineError: the engine failed; why is private. SourceError: a file changed meanwhile.
         """
-        return carried_out(self, purpose=purpose, bits=bits, memory_limit=memory_limit, threads=threads)
+        return carried_out(
+            self.unread, purpose=purpose, bits=bits, memory_limit=memory_limit, threads=threads
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan as plain values; numbers that matter are exact text."""
@@ -236,6 +261,7 @@ def make(
 
     Raises:  ParameterError: an argument is out of range; a delta is needed, or too large.
     """
+    _check_chosen(query)
     spend = _epsilon(epsilon)
     risk = _delta(query, delta, noise, allow_large_delta=allow_large_delta)
     sure = _confidence(confidence)
@@ -267,6 +293,14 @@ def _made(
 def unknown(query: Query) -> bool:
     """Return whether groups are found in the data."""
     return query.groups is not None and query.groups.keys is None
+
+
+def _check_chosen(query: Query) -> None:
+    """Refuse to choose max_groups where a threshold or chance finds groups: these rest on it."""
+    groups = query.groups
+    if groups is not None and groups.auto and groups.keys is None and groups.selection != "sips":
+        fix = "Write selection='sips', or state max_groups."
+        raise ParameterError("max_groups", automatic.AUTO, f"does not go with '{groups.selection}'", fix)
 
 
 def _epsilon(value: object) -> Fraction:

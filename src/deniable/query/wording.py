@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from deniable.query.aggregates import Aggregate
     from deniable.query.plan import Output, Plan
 
-VERSION = 5
+VERSION = 6
 """1 rounded long numbers to twelve digits and did not say how many groups were declared.
 2 knew one way to find groups, a threshold, and did not say at which shares or edges a column was asked.
 3 knew no distinct values, no row for everything else, no bounds that were chosen and no
 shares of columns.
-4 priced choices apart from columns, and did not say which column has them."""
+4 priced choices apart from columns, and did not say which column has them.
+5 had no events of choices among `events`, and did not say what was found where there was no room for it."""
 
 
 MOST_ASKED = 200
@@ -78,6 +79,12 @@ def _chosen(plan: Plan) -> tuple[str, ...]:
         cost = f"for {_part(plan)}, from a noisy histogram to which a {one} adds 1"
         if choice.chosen is None:
             said.append(f"{choice.name} is chosen {cost}; if nothing is found it is {numbers}.")
+        elif choice.wanted is not None:
+            wanted = " to ".join(text(number) for number in choice.wanted)
+            said.append(
+                f"{choice.name} = {numbers} is used instead of {wanted}, which was found {cost}: 64-bit "
+                f"integers have no room for exact sums with {wanted}. {_room(plan)}"
+            )
         elif choice.found:
             share = odds.percent(automatic.SHARE)
             what = "values" if choice.column is not None else many
@@ -87,6 +94,12 @@ def _chosen(plan: Plan) -> tuple[str, ...]:
                 f"{choice.name} = {numbers} is a public number: nothing stood out of the noise, {cost}."
             )
     return tuple(said)
+
+
+def _room(plan: Plan) -> str:
+    """Return what to do where there was no room for what was found."""
+    stated = plan.query.survey.population is not None
+    return f"To have room, {'' if stated else 'state the population, or '}state fewer rows (max_rows)."
 
 
 def _part(plan: Plan) -> str:
@@ -99,6 +112,11 @@ def _choice(plan: Plan, choice: automatic.Choice) -> str:
     numbers = " to ".join(text(number) for number in choice.chosen or choice.fallback)
     if choice.chosen is None:
         return f"{choice.name}: chosen first, for {_part(plan)}; {numbers} if nothing is found"
+    if choice.wanted is not None:
+        wanted = " to ".join(text(number) for number in choice.wanted)
+        return (
+            f"{choice.name}: {numbers}, as there is no room for {wanted}, which was found for {_part(plan)}"
+        )
     how = "chosen" if choice.found else "as nothing was found,"
     return f"{choice.name}: {numbers}, {how} for {_part(plan)}"
 
@@ -174,7 +192,9 @@ def described(plan: Plan) -> str:
     """Return the plan as text: what is protected, the price, the bounds, then a line for each column."""
     query = plan.query
     one, _ = nouns(query.survey.unit or "row")
-    heading = f"Plan for {query.survey.label}: nothing has been read"
+    read = any(choice.chosen is not None for choice in plan.choices)
+    state = "as carried out, with what was chosen from its data" if read else "nothing has been read"
+    heading = f"Plan for {query.survey.label}: {state}"
     lines = [heading, *(f"  {name:<11} {said}" for name, said in _entries(plan, one))]
     parts = [lines, _table(plan), alternatives(plan), _notes(plan)]
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -406,7 +426,8 @@ def record(plan: Plan) -> dict[str, Any]:
             _column_record(column, output) for column, output in zip(told.columns, plan.outputs, strict=True)
         ],
         "measured": [_measured_record(noisy) for noisy in plan.price.measured],
-        "events": [events.to_json(event) for event in plan.price.done],
+        "events": [events.to_json(event) for event in plan.events],
+        "done": [events.to_json(event) for event in plan.price.done] if plan.choices else None,
         "assumed": list(told.assumed),
         "types": {column.name: column.type.value for column in query.survey.schema.columns},
     }
@@ -420,6 +441,7 @@ def _choice_record(choice: automatic.Choice) -> dict[str, Any]:
         "event": events.to_json(choice.event),
         "chosen": chosen,
         "found": choice.found,
+        "wanted": None if choice.wanted is None else [written(number) for number in choice.wanted],
     }
 
 

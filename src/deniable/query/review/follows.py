@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from deniable import events
 from deniable.brackets import square_root
+from deniable.errors import ParameterError
 from deniable.query import automatic, charged
 from deniable.query.coverage import classes
 from deniable.query.parts import Parts
@@ -40,6 +41,7 @@ def problems(plan: Plan) -> Iterator[str]:
     if plan.classes is not None and plan.classes != classes(price.contributions.max_keys):
         yield "the classes of the histogram are not those of max_keys"
     yield from selected.problems(price)
+    yield from _room(plan)
 
 
 def _choices(plan: Plan) -> Iterator[str]:
@@ -49,6 +51,21 @@ def _choices(plan: Plan) -> Iterator[str]:
         return
     if any(isinstance(event, events.Laplace | events.DiscreteGaussian) for event in plan.events):
         yield "columns have less reach than their price takes them to have"
+
+
+def _room(plan: Plan) -> Iterator[str]:
+    """Yield what does not follow from what was found and from the room that 64-bit integers have for it."""
+    if not plan.choices or any(choice.chosen is None for choice in plan.choices):
+        return
+    found = [choice if choice.read is None else choice.instead(choice.read) for choice in plan.choices]
+    try:
+        settled = plan.unread.settled(found)
+    except ParameterError:
+        yield "there is no plan for public numbers that costs the same"
+        return
+    for choice, other in zip(plan.choices, settled.choices, strict=True):
+        if choice != other:
+            yield f"{choice.name}: it does not follow from what was found and what there is room for"
 
 
 def _promise(plan: Plan) -> Iterator[str]:

@@ -130,7 +130,8 @@ def _choices(fields: Fields, max_keys: int, kind: Noise) -> tuple[Choice, ...]:
             raise choice.wrong("column", "does not go with what was chosen")
         ends = automatic.ends_of(argument, max_keys)
         chosen = choice.numbers_or_none("chosen")
-        found.append(Choice(argument, named, ends, noise, chosen, choice.flag("found")))
+        wanted = choice.numbers_or_none("wanted")
+        found.append(Choice(argument, named, ends, noise, chosen, choice.flag("found"), wanted))
     return tuple(found)
 
 
@@ -261,7 +262,9 @@ def _aggregate(column: Fields) -> Aggregate:
 
 
 def _events(fields: Fields) -> tuple[Event, ...]:
-    return tuple(events.from_json(event.values) for event in fields.several("events"))
+    """Return what was done after choices: without any, that is what was paid for."""
+    name = "events" if fields.values.get("done") is None else "done"
+    return tuple(events.from_json(event.values) for event in fields.several(name))
 
 
 def _noise(
@@ -272,6 +275,8 @@ def _noise(
     noise = tuple(event for event in done if isinstance(event, kind))
     if not len(noise) == len(done) == number:
         raise fields.wrong("events", f"do not hold just the {number} noisy columns that were asked for")
+    if any(event.sensitivity == 0 for event in noise):
+        raise fields.wrong("events", "hold noise for a column that nobody can change")
     return noise
 
 
