@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable import accounting, events
-from deniable.query import automatic, charged
+from deniable.query import automatic, charged, settling
 from deniable.query.automatic import Choice
 from deniable.query.charged import NODES, ONE, grown, reference, widened
 from deniable.query.plan import Plan
@@ -304,6 +304,18 @@ def test_what_finds_groups_is_never_used_for_more_groups_than_it_was_made_for(
     assert (after.max_groups, after.groups) == (4, before.groups)
     same = plan.settled([_with(groups, (Fraction(4),)), rows])
     assert same.choices[0].found
+
+
+def test_each_thing_that_a_threshold_rests_on_is_compared() -> None:
+    """Weights and the noise of units change together in every plan; here each changes alone."""
+    price = hand_made("threshold", "weight", noise="gaussian").price
+    units, *others = price.measured
+    less: Any = replace(units.event, sigma=units.event.sigma - 1)  # type: ignore[union-attr]
+    more = replace(price.contributions, max_groups=8)
+    assert settling.selection_holds(price, price)
+    assert not settling.selection_holds(price, replace(price, contributions=more))
+    assert not settling.selection_holds(price, replace(price, measured=(replace(units, event=less), *others)))
+    assert not settling.selection_holds(price, replace(price, found=None))
 
 
 def test_max_groups_is_not_chosen_for_a_threshold() -> None:
