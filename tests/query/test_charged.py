@@ -310,7 +310,8 @@ def test_each_thing_that_a_threshold_rests_on_is_compared() -> None:
     """Weights and the noise of units change together in every plan; here each changes alone."""
     price = hand_made("threshold", "weight", noise="gaussian").price
     units, *others = price.measured
-    less: Any = replace(units.event, sigma=units.event.sigma - 1)  # type: ignore[union-attr]
+    event: Any = units.event
+    less = replace(event, sigma=event.sigma - 1)
     more = replace(price.contributions, max_groups=8)
     assert settling.selection_holds(price, price)
     assert not settling.selection_holds(price, replace(price, contributions=more))

@@ -57,7 +57,9 @@ def _room(plan: Plan) -> Iterator[str]:
     """Yield what does not follow from what was found and from the room that 64-bit integers have for it."""
     if not plan.choices or any(choice.chosen is None for choice in plan.choices):
         return
-    found = [choice if choice.read is None else choice.instead(choice.read) for choice in plan.choices]
+    found = [
+        choice.missed() if choice.read is None else choice.instead(choice.read) for choice in plan.choices
+    ]
     try:
         settled = plan.unread.settled(found)
     except ParameterError:
