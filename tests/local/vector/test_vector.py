@@ -120,6 +120,7 @@ def test_odd_values_are_read_by_the_public_rule(value: object, cube: list[float]
         ([["a"] * 4], L2),
         ([[0.1, 0.2, nan, 0.3]], L2),
         ([[0.1, 0.2, inf, 0.3]], LINF),
+        (np.ma.array([[0.1, 0.2, 0.3, 0.4]], mask=[[False, True, False, False]]), L2),
         ([[0.8765, 0.8, 0.8, 0.8]], L2),
         ([[0.8765, 0.8, 1.1, 0.8]], LINF),
         ([[True] * 4], LINF),
@@ -286,3 +287,16 @@ def test_the_second_moment_lies_between_the_bounds_that_the_estimate_uses() -> N
             assert (least - 1e-9 <= np.mean(seconds, axis=0)).all()
             for one, second in zip(people, seconds, strict=True):
                 assert (second <= vector.scheme.seconds(one)[1] + 1e-9).all()
+
+
+def test_what_is_printed_tells_protocols_apart() -> None:
+    shown = {
+        repr(
+            made(**LINF, epsilon=4, dimension=9)
+            if k is None
+            else Vector(epsilon=4, dimension=9, norm="linf", mechanism="sampling", k=k, mean=mean)
+        )
+        for k, mean in ((None, ""), (1, "optimal"), (2, "optimal"), (2, "duchi"))
+    }
+    assert len(shown) == 4
+    assert 'Vector(epsilon=4, dimension=9, norm="linf", mechanism="sampling", k=2, mean="duchi")' in shown

@@ -2,7 +2,7 @@
 
 | on a device (`one`)                                            | is read as                          |
 |----------------------------------------------------------------|-------------------------------------|
-| a list, tuple or NumPy array of `dimension` entries            | its entries, by the next lines      |
+| a list, tuple or np.ndarray itself of `dimension` entries      | its entries, by the next lines      |
 | an entry that is missing, NaN, text, True or no number         | 0                                   |
 | "linf": an entry outside [-1, 1]                               | the nearer end                      |
 | "l2": a vector longer than 1                                   | scaled to length 1                  |
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import WITHHELD, ParameterError
+from deniable.local.arrays import unmasked
 from deniable.local.client import number
 
 Reals = NDArray[np.float64]
@@ -42,9 +43,9 @@ def one(value: object, dimension: int, norm: Norm) -> Reals:
 def many(values: object, dimension: int, norm: Norm) -> Reals:
     """Return an array `(n, dimension)` of vectors within the norm.
 
-    Raises:  ParameterError: another shape, no numbers, NaN, or a vector outside (by more than 2**-30).
+    Raises:  ParameterError: another shape, no numbers, NaN or masked, or a vector outside (by over 2**-30).
     """
-    found = np.asarray(values)
+    found = unmasked(values)
     if found.ndim != 2 or found.shape[1] != dimension or found.dtype.kind not in "iuf":
         fix = f"Give an array of numbers of shape (people, {dimension})."
         raise ParameterError("values", found.shape, "are not vectors of this dimension", fix)

@@ -118,10 +118,11 @@ class Vector:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return (
-            f'Vector(epsilon={text(self.epsilon)}, dimension={self.dimension}, norm="{self.norm}", '
-            f'mechanism="{self.scheme.name}")'
-        )
+        shown = f'epsilon={text(self.epsilon)}, dimension={self.dimension}, norm="{self.norm}"'
+        shown += f', mechanism="{self.scheme.name}"'
+        if self.scheme.name == "sampling":
+            shown += ', k={k}, mean="{mean}"'.format(**self.scheme.facts)
+        return f"Vector({shown})"
 
     @property
     def event(self) -> PureDP:
