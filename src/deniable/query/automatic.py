@@ -56,7 +56,7 @@ FALLBACK = {"max_groups": 4, "max_rows": 1}
 FALLBACK_BOUNDS = (Fraction(0), Fraction(1))
 
 Argument = Literal["max_groups", "max_rows", "bounds"]
-_EXPONENTS = range(-10, 41)
+_EXPONENTS = range(-10, 64)
 _CLASSES = 20
 _CHANCE = Fraction(1, 100)
 
