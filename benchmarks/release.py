@@ -81,6 +81,7 @@ print(json.dumps({"note": "local[2] in a JVM of 2 GB; starting it is in"}))
 """
 ERROR = """
 import sys, duckdb
+duckdb.execute("SET enable_progress_bar = false")
 truth = duckdb.sql(f"SELECT category, count(*) AS n FROM read_parquet('{sys.argv[1]}') GROUP BY category")
 found = duckdb.sql(f"SELECT category, visits FROM read_parquet('{sys.argv[2]}')")
 error = "count(visits), sum(abs(n - coalesce(visits, 0))) / sum(n)"
@@ -281,7 +282,7 @@ def main() -> None:
     command += f" --rivals {' '.join(given.rivals)}" if given.rivals else ""
     command += " --patient" if given.patient else ""
     title = "Release of visits by category: units, count, sum (epsilon 1, delta 1e-8, max_rows 2)"
-    title += "" if max(given.rows) <= PIECE else ", more rows"
+    title += f", {given.rows[0]:,} rows" if len(given.rows) == 1 else ""
     name = "release" if max(given.rows) <= PIECE else "release-large"
     publish(name, title, rows, command, given.json)
 

@@ -119,11 +119,11 @@ def measured(subject: Subject, sizes: list[int], reports: int) -> dict[str, obje
     """Return one row."""
     client = subject.client() if subject.client else subject.protocol.client()
     device = [_timed(lambda: [client.report(subject.person) for _ in range(reports)])[0] for _ in range(3)]
-    row: dict[str, object] = {"protocol": subject.name, "device": _rate(reports, middle(device))}
+    row: dict[str, object] = {"protocol": subject.name, "device, reports/s": _rate(reports, middle(device))}
     for n in sizes:
         runs = [_run(subject, n) for _ in range(5 if n <= 100_000 else 1)]
         made, read, errors = zip(*runs, strict=True)
-        row |= {"array": _rate(n, middle(made)), "server": _rate(n, middle(read))}
+        row |= {"array, reports/s": _rate(n, middle(made)), "server, reports/s": _rate(n, middle(read))}
         row |= {f"error at {n:,}": f"{_rms(errors):.2g}"}
     return row | {"error": subject.what}
 

@@ -22,10 +22,10 @@ ORDER = (
     "startup",
     "noise",
     "release",
+    "release-10m",
     "release-large",
     "spark",
     "quantiles",
-    "kinds",
     "accounting",
     "ledger",
     "audit",
@@ -40,7 +40,9 @@ HEAD = """# Benchmarks
 
 Written by `make docs` from the figures that `make bench` leaves in `benchmarks/results`. Each table names the
 command that makes it again, the machine and the day; only the ratios between rows of one table should be
-compared across machines. What the columns mean is at the top of the program: `benchmarks/NAME.py`.
+compared across machines. What the columns mean is at the top of the program: `benchmarks/NAME.py`. relN is
+the sum of |true - published| over the sum of the true numbers of rows, over all groups: bounds, selection and
+noise together.
 
 Other packages run on the same data in the same run, each in an environment of its own with the version that
 is named (`benchmarks/environments.py`), at the best settings that its documentation gives for the question

@@ -27,7 +27,8 @@ dct           "classified transformation", a mean estimate of 2022
 
 --out DIR     for pictures (SVG, PNG), tables (CSV), a page and the verdict;
               a study that was stopped goes on from what it finds there
---quick       a look in a minute; the whole takes about a quarter of an hour
+--quick       a look in a minute; the whole takes a quarter of an hour of
+              processor time
 --adult FILE  the UCI Adult extract (adult.data)
 --br, --mx    real extracts of IPUMS, CSV with a column totalincome
 --wisdm FILE  WISDM_ar_v1.1_raw.txt
