@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -150,6 +151,15 @@ def test_a_setting_under_which_no_table_can_be_sent_is_refused_on_entering() -> 
         assert not session.done
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as in a terminal, even where this process was started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_spark_reads_a_query_waits_until_its_views_are_gone() -> None:
     class Slow(Session):
         def sql(self, text: str, **frames: Frame) -> Frame:
