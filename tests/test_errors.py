@@ -38,6 +38,8 @@ def test_an_error_is_the_same_in_another_process(error: errors.DeniableError) ->
         ({"scale": Fraction(3, 10**50)}, "{'scale': 3e-50}"),
         ("1/3", "'1/3'"),
         ("12/25/2020", "'12/25/2020'"),
+        ("sales 3/1", "'sales 3/1'"),
+        (["May 4/1"], "['May 4/1']"),
         ("/data/1/2", "'/data/1/2'"),
         (Fraction(10**5000, 3), "a number of very many digits"),
     ],

@@ -23,7 +23,7 @@ from enum import Enum
 from typing import Any
 
 _FRACTION = re.compile(r"\bFraction\((-?\d+), (\d+)\)")
-_RATIO = re.compile(r"(?<![\w./])(-?\d+)/(\d+)(?![\w./])")
+_RATIO = re.compile(r"(-?\d+)/(\d+)")
 _LONG, _DIGITS = 20, 12
 
 
@@ -150,8 +150,8 @@ def _short(ratio: re.Match[str]) -> str:
     top, bottom = int(ratio[1]), int(ratio[2])
     if bottom == 1:
         return str(top)
-    if bottom == 0 or len(ratio[0]) <= _LONG:
-        return ratio[0]
+    if bottom == 0 or len(ratio[1]) + len(ratio[2]) < _LONG:
+        return f"{ratio[1]}/{ratio[2]}"
     rounded = Context(prec=_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
     return str(rounded.normalize(rounded.divide(Decimal(top), Decimal(bottom)))).replace("E", "e")
 
@@ -161,9 +161,12 @@ def _shown(value: object) -> str:
     if hasattr(value, "__arrow_c_stream__"):
         return f"a {type(value).__name__}"
     try:
-        alone = isinstance(value, str) and len(value) > _LONG and _RATIO.fullmatch(value)
-        text = value if isinstance(value, str) and alone else repr(value)
-        text = _RATIO.sub(_short, _FRACTION.sub(r"\1/\2", text))
+        if not isinstance(value, str):
+            text = _FRACTION.sub(_short, repr(value))
+        elif len(value) > _LONG and (ratio := _RATIO.fullmatch(value)):
+            text = _short(ratio)
+        else:
+            text = repr(value)
     except ValueError:  # Python writes no integers of more than 4,300 digits
         text = "a number of very many digits"
     return text if len(text) <= 80 else f"{text[:29]}...{text[-48:]}"  # the end of a path says most

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pyarrow.parquet
 import pytest
 
 import deniable as dn
+from deniable.events import DiscreteLaplace
+from deniable.query.automatic import Choice
 from deniable.query.fingerprint import fingerprint
 
 WHEN = datetime(2026, 2, 3, 4, 5, 6)
@@ -56,6 +59,14 @@ def test_another_value_has_another(name: str, place: int) -> None:
     kind = COLUMNS[name].type
     before = fingerprint(pa.table({name: COLUMNS[name]}), None, ())
     assert fingerprint(pa.table({name: pa.array(changed, kind)}), None, ()) != before
+
+
+def test_what_was_found_and_had_no_room_is_told_apart() -> None:
+    noise = DiscreteLaplace(scale=1, sensitivity=1)
+    ends = tuple(map(Fraction, (1, 2, 4)))
+    wanted: list[tuple[Fraction, ...] | None] = [None, (Fraction(2),), (Fraction(4),)]
+    choices = [Choice("max_rows", None, ends, noise, (Fraction(1),), False, most) for most in wanted]
+    assert len({fingerprint(pa.table({"a": [1]}), None, [choice]) for choice in choices}) == 3
 
 
 def test_what_is_told_apart() -> None:

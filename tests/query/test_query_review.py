@@ -385,6 +385,18 @@ def test_the_ledger_must_be_there_and_hold_the_release(saved: Path, tmp_path: Pa
     assert "without a ledger" in review(saved / "keys", ledger=saved / "a.ledger")["ledger"].words
 
 
+def test_a_column_that_no_release_has_is_refused_in_words(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved / "laplace", tmp_path / "forged")
+    table = load(saved / "laplace").table
+    place = table.column_names.index("people")
+    for odd in (pa.array([[1]] * len(table)), pa.array([b"\xff"] * len(table))):
+        forged = table.set_column(place, "people", odd)
+        pyarrow.parquet.write_table(forged, tmp_path / "forged" / "table.parquet")
+        found = review(tmp_path / "forged", ledger=saved / "a.ledger")
+        assert not found.sound
+        assert not found.vouched
+
+
 def test_falsified_numbers_are_seen_by_the_hash_that_the_ledger_keeps(saved: Path, tmp_path: Path) -> None:
     honest = load(saved / "laplace")
     people = [honest.table[f"people{ending}"].to_numpy() + 100 for ending in ("", "_low", "_high")]

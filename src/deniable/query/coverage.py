@@ -2,18 +2,21 @@
 
 Each unit is in m groups (at most max_keys are looked at) and falls into one of a few fixed classes of m,
 about equally wide on a log scale. One unit changes one class by 1. What is said here comes from the noisy
-counts alone. A class that noise alone could have filled counts as empty: the classes of many groups weigh
-most and hold the fewest units. Within a class m is taken to be as common as 1/m.
+counts alone. A class that noise alone could have filled counts as empty, at `SURE`, whatever the intervals
+of the table are at: the classes of many groups weigh most and hold the fewest units, so that one that noise
+filled would make the share a false one. Within a class m is taken to be as common as 1/m.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from math import floor
 from typing import Literal, assert_never
 
 from deniable.publish.facts import Coverage
 
+SURE = 1 - Fraction(1, 10**5)
 _ENOUGH = 0.9
 
 
@@ -33,7 +36,7 @@ def described(
     """Return the share of all (unit, group) pairs that were counted in full, in words.
 
     Args:    counts: noisy number of units in each class. ends: largest m of each class.
-             noise: how far off each count may be; None comes back if no count is above it.
+             noise: how far off each count is at most, at `SURE`; None comes back if no count is above it.
     """
     number = [count if count > noise else 0.0 for count in counts]
     if not any(number):

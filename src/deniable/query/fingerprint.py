@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 def fingerprint(table: pa.Table, histogram: Sequence[int] | None, choices: Sequence[Choice]) -> str:
     """Return the SHA-256 in hexadecimal of the published table and of what was published beside it."""
-    chosen = [[choice.found, *map(written, choice.chosen or ())] for choice in choices]
+    chosen = [
+        [choice.found, *([*map(written, numbers or ())] for numbers in (choice.chosen, choice.wanted))]
+        for choice in choices
+    ]
     beside = {"rows": table.num_rows, "groups of a unit": histogram and list(histogram), "chosen": chosen}
     parts = [json.dumps(beside, sort_keys=True).encode()]
     hashed = sha256()

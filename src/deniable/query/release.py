@@ -184,7 +184,7 @@ class Release:
         if self.histogram is None or self.plan.classes is None or groups is None:
             return None
         contributions = self.plan.price.contributions
-        noise = wording.coverage_error(self.plan.price, self.plan.confidence)
+        noise = wording.coverage_error(self.plan.price, coverage.SURE)
         counts = [float(Fraction(count, contributions.one)) for count in self.histogram]
         most = contributions.max_groups
         return coverage.described(counts, self.plan.classes, most, groups.over, float(noise))

@@ -59,13 +59,20 @@ def vouched(release: Release, folder: Path, place: str | os.PathLike[str] | None
     try:
         ledger = _opened(_nearby(written.label, folder) if place is None else place)
         number, _ = parse_head(written.head)
-        return _kept(number, ledger.entries()) == _fingerprint(release)
+        kept = _kept(number, ledger.entries())
+        return kept is not None and kept == _fingerprint(release)
     except (DeniableError, Unreadable):
         return False
 
 
-def _fingerprint(release: Release) -> str:
-    return fingerprint(release.table, release.histogram, release.plan.choices)
+def _fingerprint(release: Release) -> str | None:
+    """Return the hash of the numbers in a folder; None of a table that no release can have had."""
+    import pyarrow as pa
+
+    try:
+        return fingerprint(release.table, release.histogram, release.plan.choices)
+    except pa.ArrowException:
+        return None
 
 
 def _kept(number: int, entries: tuple[Entry, ...]) -> str | None:
